@@ -1,0 +1,166 @@
+//! The contract that every tool keeps: a definition and one way to run, on one object, so
+//! that they cannot drift apart.
+
+use std::{pin::Pin, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    definition::ToolDefinition, error::ToolError, gate::Gate, names::Capability, output::Content,
+    output::ToolOutput,
+};
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type Arguments = Map<String, Value>;
+pub type ToolResult = Result<ToolOutput, ToolError>;
+
+/// Something a model can call. Only the engine calls it.
+pub trait Tool: Send + Sync {
+    fn definition(&self) -> &ToolDefinition;
+
+    /// What this call needs permission for. The default asks for each declared capability.
+    fn permissions(&self, arguments: &Arguments) -> Vec<Permission> {
+        let definition = self.definition();
+        let subject = definition.subject.as_ref().and_then(|name| {
+            let text = arguments.get(name)?.as_str()?;
+            Some(Subject { argument: name.clone(), text: text.to_owned() })
+        });
+        let permission = |capability: &Capability| Permission {
+            capability: capability.clone(),
+            subject: subject.clone(),
+            detail: None,
+        };
+        definition.capabilities.iter().map(permission).collect()
+    }
+
+    /// Runs the tool. Arguments are validated; blocking work belongs on a blocking thread;
+    /// dropping the future must stop the work.
+    fn call<'a>(&'a self, arguments: Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult>;
+}
+
+impl std::fmt::Debug for dyn Tool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Tool").field(&self.definition().name.as_str()).finish()
+    }
+}
+
+/// A caller's own id for a call; a provider assigns it in an agent loop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub Arc<str>);
+
+impl CallId {
+    pub fn new(id: impl AsRef<str>) -> Self {
+        Self(id.as_ref().into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for CallId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A request to run a tool, as plain data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: CallId,
+    /// As the caller wrote it: an unknown name is answered, not refused at the border.
+    pub name: String,
+    pub arguments: Value,
+}
+
+impl ToolCall {
+    pub fn new(id: impl AsRef<str>, name: impl Into<String>, arguments: Value) -> Self {
+        Self { id: CallId::new(id), name: name.into(), arguments }
+    }
+}
+
+/// A right that a running call asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permission {
+    pub capability: Capability,
+    /// What it is about: takes the place of that argument when rules are matched, so that
+    /// a rule sees the address connected to and not the text that led there.
+    pub subject: Option<Subject>,
+    /// For the person who decides.
+    pub detail: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub argument: String,
+    pub text: String,
+}
+
+impl Permission {
+    pub fn new(capability: Capability) -> Self {
+        Self { capability, subject: None, detail: None }
+    }
+
+    #[must_use]
+    pub fn about(mut self, argument: impl Into<String>, text: impl Into<String>) -> Self {
+        self.subject = Some(Subject { argument: argument.into(), text: text.into() });
+        self
+    }
+
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+}
+
+/// Whoever can grant a permission in the middle of a call.
+pub trait Permits: Send + Sync {
+    fn permit(&self, permission: Permission) -> BoxFuture<'_, Result<(), ToolError>>;
+}
+
+/// Receives partial results while a tool runs. Only the final result counts.
+pub trait ProgressSink: Send + Sync {
+    fn progress(&self, call: &CallId, partial: &[Content]);
+}
+
+/// What a running tool may ask of its host.
+pub struct CallContext {
+    pub(crate) id: CallId,
+    pub(crate) cancellation: CancellationToken,
+    pub(crate) progress: Option<Arc<dyn ProgressSink>>,
+    pub(crate) gate: Gate,
+}
+
+impl CallContext {
+    pub fn id(&self) -> &CallId {
+        &self.id
+    }
+
+    /// Fires when the caller no longer wants an answer.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.cancellation
+    }
+
+    /// Shows a partial result. Never extends the timeout.
+    pub fn progress(&self, partial: &[Content]) {
+        if let Some(sink) = &self.progress {
+            sink.progress(&self.id, partial);
+        }
+    }
+}
+
+impl Permits for CallContext {
+    fn permit(&self, permission: Permission) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(self.gate.pass_pausing(permission))
+    }
+}
+
+impl std::fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallContext").field("id", &self.id).finish_non_exhaustive()
+    }
+}
