@@ -156,7 +156,7 @@ impl Parameters {
             object.shift_remove("title");
             object.shift_remove("description");
         }
-        drop_option_nulls(&mut schema);
+        tidy(&mut schema);
         // A type that is no object has no parameters to name: it becomes the empty set.
         Self::from_schema(schema).unwrap_or_else(|_| Self::none())
     }
@@ -312,37 +312,43 @@ pub fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// schemars writes `Option<T>` as `["T", "null"]`; for arguments, absent says the same with
-/// fewer tokens, and null counts as absent anyway.
-fn drop_option_nulls(schema: &mut Value) {
+/// schemars describes Rust; a model needs less. `Option<T>` becomes `T` (absent says the same
+/// as null), machine integer formats and the default `additionalProperties` vanish.
+fn tidy(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
-    let required: Vec<String> = object
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|name| name.as_str().map(String::from))
-        .collect();
+    if let Some(kind) = object.shift_remove("type") {
+        object.shift_insert(0, "type".into(), kind);
+    }
+    let is_machine_format = |format: &Value| {
+        format.as_str().is_some_and(|name| {
+            name.starts_with("uint") || name.starts_with("int") || name == "double" || name == "float"
+        })
+    };
+    if object.get("format").is_some_and(is_machine_format) {
+        object.shift_remove("format");
+    }
+    if object.get("additionalProperties") == Some(&Value::Bool(true)) {
+        object.shift_remove("additionalProperties");
+    }
+    let required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         for (name, property) in properties.iter_mut() {
-            if !required.contains(name) {
+            if !required.iter().any(|entry| entry == name.as_str()) {
                 drop_null(property);
             }
-            drop_option_nulls(property);
+            tidy(property);
         }
     }
     for key in ["items", "additionalProperties"] {
         if let Some(inner) = object.get_mut(key) {
-            drop_option_nulls(inner);
+            tidy(inner);
         }
     }
     for key in ["anyOf", "oneOf", "allOf"] {
-        for inner in object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten() {
-            drop_option_nulls(inner);
-        }
+        object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().for_each(tidy);
     }
     if let Some(Value::Object(definitions)) = object.get_mut("$defs") {
-        definitions.values_mut().for_each(drop_option_nulls);
+        definitions.values_mut().for_each(tidy);
     }
 }
 

@@ -95,9 +95,7 @@ impl FsError {
                 ToolError { hint, ..error }
             }
             Self::NotFound => ToolError::new(ErrorKind::FileNotFound, format!("File not found: {path}")),
-            Self::IsDirectory => {
-                ToolError::validation(format!("Path is a directory, not a file: {path}"))
-            }
+            Self::IsDirectory => ToolError::validation(format!("Path is a directory, not a file: {path}")),
             Self::NotADirectory => {
                 ToolError::validation(format!("A part of the path is a file, not a directory: {path}"))
             }

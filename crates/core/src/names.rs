@@ -131,6 +131,8 @@ pub mod capability {
     pub const NODE: &str = "node";
     pub const MESSAGE: &str = "message";
     pub const SCHEDULE: &str = "schedule";
+    /// The call itself, for a tool that needs nothing else but has a rule that says ask.
+    pub const CALL: &str = "call";
 
     pub const KNOWN: [&str; 9] =
         [FS_READ, FS_WRITE, NET, NET_PRIVATE, EXEC, BROWSER, NODE, MESSAGE, SCHEDULE];

@@ -37,7 +37,7 @@ pub trait Tool: Send + Sync {
 
     /// Runs the tool. Arguments are validated; blocking work belongs on a blocking thread;
     /// dropping the future must stop the work.
-    fn call<'a>(&'a self, arguments: Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult>;
+    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult>;
 }
 
 impl std::fmt::Debug for dyn Tool {

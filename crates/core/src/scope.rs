@@ -1,0 +1,92 @@
+//! Who calls, and what surrounds the call.
+
+use std::{collections::HashSet, sync::Arc};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    approval::PromptDesk, bounds::TextLimit, names::ToolName, registry::Snapshot, tool::ProgressSink,
+};
+
+/// The entry that a call came through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// The embedding program.
+    Library,
+    Cli,
+    Agent {
+        session: String,
+    },
+    Mcp {
+        client: String,
+    },
+    Web,
+    Schedule {
+        id: String,
+    },
+    /// Another tool, from inside its own call.
+    Tool {
+        name: ToolName,
+    },
+}
+
+/// Which tools a caller sees.
+#[derive(Clone, Debug)]
+pub enum Visibility {
+    /// Every enabled tool.
+    All,
+    /// An agent's tool set: core tools, loaded groups.
+    Only(Arc<HashSet<ToolName>>),
+}
+
+impl Visibility {
+    pub fn only(names: impl IntoIterator<Item = ToolName>) -> Self {
+        Self::Only(Arc::new(names.into_iter().collect()))
+    }
+
+    pub fn sees(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(names) => names.contains(name),
+        }
+    }
+}
+
+/// Everything about a call that is not the call itself. Cheap to clone.
+#[derive(Clone)]
+pub struct CallScope {
+    pub caller: Caller,
+    /// Pinned by the caller, so that what was shown is what runs.
+    pub snapshot: Arc<Snapshot>,
+    pub visibility: Visibility,
+    pub desk: Arc<PromptDesk>,
+    pub cancellation: CancellationToken,
+    pub progress: Option<Arc<dyn ProgressSink>>,
+    pub text_limit: TextLimit,
+}
+
+impl CallScope {
+    /// A caller that sees every tool and has nobody to ask.
+    pub fn new(caller: Caller, snapshot: Arc<Snapshot>) -> Self {
+        Self {
+            caller,
+            snapshot,
+            visibility: Visibility::All,
+            desk: Arc::new(PromptDesk::closed()),
+            cancellation: CancellationToken::new(),
+            progress: None,
+            text_limit: TextLimit::MODEL,
+        }
+    }
+
+    /// A call from inside a call already has its place.
+    pub(crate) fn is_nested(&self) -> bool {
+        matches!(self.caller, Caller::Tool { .. })
+    }
+}
+
+impl std::fmt::Debug for CallScope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallScope").field("caller", &self.caller).finish_non_exhaustive()
+    }
+}
