@@ -1,1 +1,42 @@
-//! placeholder
+//! The provider formats: how tools and their results look to OpenAI, Anthropic and Gemini.
+//!
+//! A tool is defined once, with a full JSON Schema; each provider accepts another part of
+//! JSON Schema in another frame. [`tool_schemas`] writes the definitions as one provider
+//! wants them and says what it could not express; [`tool_result`] does the same for the way
+//! back. Nothing here decides whether arguments are valid: the engine validates every call
+//! against the original schema, so a keyword that a provider cannot take weakens only what
+//! the model is told.
+//!
+//! ```
+//! use pinza_agent::{Provider, SchemaOptions, tool_schemas};
+//! use pinza_core::{Parameter, Parameters, ToolDefinition, ToolName};
+//!
+//! let read_file = ToolDefinition::new(ToolName::known("read_file"), "Read a file")
+//!     .parameters(Parameters::build().required("path", Parameter::string("The file to read")).done());
+//!
+//! let schemas = tool_schemas(Provider::Anthropic, [&read_file], SchemaOptions::default());
+//! assert_eq!(
+//!     schemas.value.to_string(),
+//!     r#"[{"name":"read_file","description":"Read a file","input_schema":{"type":"object","properties":{"path":{"type":"string","description":"The file to read"}},"required":["path"]}}]"#,
+//! );
+//! assert!(schemas.losses.is_empty());
+//!
+//! // Names that a provider would refuse travel under another one, and come back.
+//! assert_eq!(schemas.names.to_wire("read_file"), "read_file");
+//! assert_eq!(schemas.names.from_wire("read_file"), Some("read_file"));
+//! ```
+
+mod provider;
+
+mod dialects;
+mod loss;
+mod names;
+mod schemas;
+
+mod results;
+
+pub use loss::Loss;
+pub use names::NameMap;
+pub use provider::{Provider, UnknownProvider};
+pub use results::{envelope, tool_result, tool_results_message};
+pub use schemas::{SchemaOptions, ToolSchemas, tool_schemas};

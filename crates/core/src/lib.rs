@@ -62,7 +62,7 @@ pub use selection::{Selection, selects};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
     Arguments, BoxFuture, CallContext, CallId, Permission, Permits, ProgressSink, Subject, Tool, ToolCall,
-    ToolResult,
+    ToolResult, declared_permissions,
 };
 pub use typed::{NativeTool, Typed};
 pub use visible::visible;

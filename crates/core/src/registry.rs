@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     arguments::Checker,
-    catalog::{self, CUSTOM_SECTION, Profile, SECTIONS},
+    catalog::{CUSTOM_SECTION, CatalogRow, Profile, SECTIONS},
     context::ToolContext,
     definition::ToolDefinition,
     names::{GroupName, ToolName},
@@ -74,17 +74,20 @@ impl ToolMeta {
         }
     }
 
-    /// A built-in tool, with its row of the catalog if it has one.
-    pub fn builtin(id: &'static str, description: &str, section: &str) -> Self {
-        let meta = Self {
+    /// A built-in tool of the catalog, with its row's words.
+    pub fn catalogued(row: &'static CatalogRow) -> Self {
+        Self {
+            section: row.section.into(),
+            profiles: row.profiles.to_vec(),
             source: Source::Builtin,
-            section: section.into(),
-            ..Self::new(ToolName::known(id), description)
-        };
-        match catalog::catalog_row(id) {
-            Some(row) => Self { section: row.section.into(), profiles: row.profiles.to_vec(), ..meta },
-            None => meta,
+            ..Self::new(ToolName::known(row.id), row.description)
         }
+    }
+
+    /// A built-in tool that is in no table of the catalog.
+    pub fn builtin(id: &'static str, description: &str, section: &str) -> Self {
+        let meta = Self::new(ToolName::known(id), description);
+        Self { source: Source::Builtin, section: section.into(), ..meta }
     }
 
     #[must_use]

@@ -22,22 +22,26 @@ pub trait Tool: Send + Sync {
 
     /// What this call needs permission for. The default asks for each declared capability.
     fn permissions(&self, arguments: &Arguments) -> Vec<Permission> {
-        let definition = self.definition();
-        let subject = definition.subject.as_ref().and_then(|name| {
-            let text = arguments.get(name)?.as_str()?;
-            Some(Subject { argument: name.clone(), text: text.to_owned() })
-        });
-        let permission = |capability: &Capability| Permission {
-            capability: capability.clone(),
-            subject: subject.clone(),
-            detail: None,
-        };
-        definition.capabilities.iter().map(permission).collect()
+        declared_permissions(self.definition(), arguments)
     }
 
     /// Runs the tool. Arguments are validated; blocking work belongs on a blocking thread;
     /// dropping the future must stop the work.
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult>;
+}
+
+/// A permission for each capability that a definition declares, about its subject.
+pub fn declared_permissions(definition: &ToolDefinition, arguments: &Arguments) -> Vec<Permission> {
+    let subject = definition.subject.as_ref().and_then(|name| {
+        let text = arguments.get(name)?.as_str()?;
+        Some(Subject { argument: name.clone(), text: text.to_owned() })
+    });
+    let permission = |capability: &Capability| Permission {
+        capability: capability.clone(),
+        subject: subject.clone(),
+        detail: None,
+    };
+    definition.capabilities.iter().map(permission).collect()
 }
 
 impl std::fmt::Debug for dyn Tool {

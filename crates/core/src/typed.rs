@@ -6,7 +6,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use crate::{
     definition::ToolDefinition,
     error::ToolError,
-    tool::{Arguments, BoxFuture, CallContext, Tool, ToolResult},
+    tool::{Arguments, BoxFuture, CallContext, Permission, Tool, ToolResult, declared_permissions},
 };
 
 /// A tool whose parameters are a Rust type. [`Typed`] makes it a [`Tool`].
@@ -16,6 +16,11 @@ pub trait NativeTool: Send + Sync + 'static {
     /// Name, description, capabilities, timeout. The parameters' schema is filled in from the
     /// type unless the definition brings its own.
     fn definition(&self) -> ToolDefinition;
+
+    /// What a call needs permission for; see [`Tool::permissions`].
+    fn permissions(&self, definition: &ToolDefinition, arguments: &Arguments) -> Vec<Permission> {
+        declared_permissions(definition, arguments)
+    }
 
     fn call(
         &self,
@@ -44,6 +49,10 @@ impl<T: NativeTool> Typed<T> {
 impl<T: NativeTool> Tool for Typed<T> {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
+    }
+
+    fn permissions(&self, arguments: &Arguments) -> Vec<Permission> {
+        self.tool.permissions(&self.definition, arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult> {

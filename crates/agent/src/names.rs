@@ -1,0 +1,126 @@
+//! Tool names as providers accept them, and the way back.
+//!
+//! Our names may be as long and as odd as an MCP server's; the providers agree only on
+//! `[a-zA-Z_][a-zA-Z0-9_-]{0,63}`. One rule for all three keeps a conversation portable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+const LIMIT: usize = 64;
+
+/// Maps each tool's name to the one it has on the wire, and back. The same set of names
+/// always gives the same map, in whatever order they come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameMap {
+    to_wire: BTreeMap<String, String>,
+    from_wire: BTreeMap<String, String>,
+}
+
+impl NameMap {
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        // Safe names are placed first and odd ones in sorted order, so that neither the order
+        // of the tools nor a name made to look like a mapped one changes what the others get.
+        let names: BTreeSet<&str> = names.into_iter().collect();
+        let (safe, odd): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| is_safe(name));
+        let mut map = Self::default();
+        for name in safe {
+            map.insert(name, name.to_owned());
+        }
+        for name in odd {
+            let free = (0u32..).map(|attempt| wire_name(name, attempt));
+            if let Some(wire) = free.into_iter().find(|wire| !map.from_wire.contains_key(wire)) {
+                map.insert(name, wire);
+            }
+        }
+        map
+    }
+
+    /// The provider-safe name of a tool. A name that is not in the map stays as it is.
+    pub fn to_wire<'a>(&'a self, name: &'a str) -> &'a str {
+        self.to_wire.get(name).map_or(name, String::as_str)
+    }
+
+    /// The tool that a model means; `None` for a name that was never sent.
+    pub fn from_wire(&self, wire: &str) -> Option<&str> {
+        self.from_wire.get(wire).map(String::as_str)
+    }
+
+    fn insert(&mut self, name: &str, wire: String) {
+        self.from_wire.insert(wire.clone(), name.to_owned());
+        self.to_wire.insert(name.to_owned(), wire);
+    }
+}
+
+fn is_safe(name: &str) -> bool {
+    name.len() <= LIMIT
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(is_safe_character)
+}
+
+fn is_safe_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// A readable stem and a hash of the whole name, which keeps names apart that look alike
+/// once they are sanitised or cut.
+fn wire_name(name: &str, attempt: u32) -> String {
+    let mut stem = String::new();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        stem.push('_');
+    }
+    stem.extend(name.chars().map(|c| if is_safe_character(c) { c } else { '_' }));
+    stem.truncate(LIMIT - 9);
+    let mut hash = fnv1a(name.as_bytes(), FNV_OFFSET);
+    if attempt > 0 {
+        hash = fnv1a(&attempt.to_le_bytes(), hash);
+    }
+    format!("{stem}_{:08x}", (hash ^ (hash >> 32)) as u32)
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, written out because a wire name that was sent must mean the same tool after an
+/// update: the standard library's hasher may change, and a session may be old.
+fn fnv1a(bytes: &[u8], start: u64) -> u64 {
+    bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        // Vectors of the algorithm's own description.
+        assert_eq!(fnv1a(b"", FNV_OFFSET), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a", FNV_OFFSET), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar", FNV_OFFSET), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn safe_names_stay_and_odd_ones_come_back() {
+        let long = "server__".to_owned() + &"x".repeat(100);
+        let names = ["read_file", "files__do.it", "3d", "größe", &long];
+        let map = NameMap::new(names);
+        assert_eq!(map.to_wire("read_file"), "read_file");
+        // Part of what old sessions rely on.
+        assert_eq!(map.to_wire("files__do.it"), "files__do_it_94a4480a");
+        for name in names {
+            let wire = map.to_wire(name);
+            assert!(is_safe(wire), "{wire}");
+            assert_eq!(map.from_wire(wire), Some(name));
+        }
+        assert_eq!(map.from_wire("files__do.it"), None);
+        assert_eq!(map.to_wire("never.seen"), "never.seen");
+    }
+
+    #[test]
+    fn names_that_look_alike_stay_apart_in_any_order() {
+        let taken = wire_name("a.b", 0);
+        let names = ["a.b", "a:b", "a b", taken.as_str()];
+        let map = NameMap::new(names);
+        assert_eq!(map.to_wire(&taken), taken, "a safe name is never renamed");
+        assert_eq!(map.to_wire("a.b"), wire_name("a.b", 1));
+        assert_eq!(map.from_wire.len(), names.len());
+        assert_eq!(map, NameMap::new(names.into_iter().rev()));
+    }
+}
