@@ -6,11 +6,11 @@
 //! parameter; `enum`, `const`, `default` and examples hold data, which is never rewritten.
 //! And what cannot be said is reported, not silently left out.
 
+mod flat;
 mod gemini;
 mod json_schema;
 mod keywords;
 mod merge;
-mod flat;
 mod references;
 mod strict;
 mod tidy;

@@ -157,10 +157,7 @@ mod tests {
             losses.add(&when.through(&entered).at("format"), "Gemini does not know the format 'time'");
         }
         let told: Vec<String> = losses.into_iter().map(|loss| loss.to_string()).collect();
-        assert_eq!(
-            told,
-            ["plan: parameters.properties.when.format: Gemini does not know the format 'time'"]
-        );
+        assert_eq!(told, ["plan: parameters.properties.when.format: Gemini does not know the format 'time'"]);
     }
 
     #[test]

@@ -123,8 +123,9 @@ impl PromptDesk {
             Answer::Once => {}
             Answer::Session => self.grant(prompt.rule),
             Answer::Always => {
-                // A rule that cannot be written still holds for this session, as the person meant it.
-                let _ = prompt.rule.as_ref().map(|rule| approver.remember(rule));
+                // A rule that cannot be written still holds for this session, as the person meant
+                // it; one that would not help is not written at all.
+                let _ = prompt.rule.as_ref().filter(|_| can_keep).map(|rule| approver.remember(rule));
                 self.grant(prompt.rule);
             }
         }

@@ -1,5 +1,7 @@
 //! Hop 9 of a call: no answer is larger than its reader can take.
 
+use serde_json::Value;
+
 use crate::{
     error::{ErrorKind, ToolError},
     output::{Content, ToolOutput},
@@ -33,18 +35,18 @@ pub(crate) async fn bound(
     limit: TextLimit,
     store: Option<&dyn OutputStore>,
 ) -> ToolResult {
-    let size = output.size();
+    let size = output.size() + output.details.as_ref().map_or(0, weight);
     if size > OUTPUT_LIMIT {
         let message = format!("The result has {size} bytes, more than {OUTPUT_LIMIT}");
         return Err(ToolError::new(ErrorKind::OutputLimit, message).hint("Ask for less at once."));
     }
-    let texts = output.content.iter().filter(|block| matches!(block, Content::Text { .. }));
-    if texts.map(Content::size).sum::<usize>() <= limit.0 {
+    let is_text = |block: &&Content| matches!(block, Content::Text { .. } | Content::Resource { .. });
+    if output.content.iter().filter(is_text).map(Content::size).sum::<usize>() <= limit.0 {
         return Ok(output);
     }
     let mut whole = String::new();
     output.content.retain(|block| match block {
-        Content::Text { text } => {
+        Content::Text { text } | Content::Resource { text, .. } => {
             if !whole.is_empty() {
                 whole.push('\n');
             }
@@ -66,6 +68,27 @@ pub(crate) async fn bound(
     let text = format!("{head}\n\n[… {left_out} bytes left out; {place} …]\n\n{tail}");
     output.content.insert(0, Content::Text { text });
     Ok(output)
+}
+
+/// An error's words can be a tool's own, and so be as long as any answer.
+pub(crate) fn bound_error(mut error: ToolError, limit: TextLimit) -> ToolError {
+    for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
+        if text.len() > limit.0 {
+            let start = head(text, limit.0 / 4 * 3);
+            *text = format!("{start} [… {} bytes left out …]", text.len() - start.len());
+        }
+    }
+    error
+}
+
+/// About as many bytes as a value has when it is written.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+    }
 }
 
 fn head(text: &str, limit: usize) -> &str {

@@ -364,6 +364,9 @@ fn drop_null(property: &mut Value) {
             object.insert("type".into(), only);
         }
     }
+    if let Some(Value::Array(allowed)) = object.get_mut("enum") {
+        allowed.retain(|value| !value.is_null());
+    }
     if let Some(Value::Array(variants)) = object.get_mut("anyOf") {
         variants.retain(|variant| variant.get("type").is_none_or(|kind| kind != "null"));
         if let [Value::Object(only)] = variants.as_slice() {
@@ -413,6 +416,7 @@ mod tests {
         }
         #[derive(JsonSchema)]
         #[serde(rename_all = "lowercase")]
+        #[schemars(inline)]
         #[expect(dead_code, reason = "only its schema is looked at")]
         enum Style {
             Loud,

@@ -7,7 +7,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -16,9 +16,9 @@ use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
     admission::Admission,
-    bounds::{OutputStore, bound},
+    bounds::{OutputStore, bound, bound_error},
     error::{ErrorKind, ToolError},
-    gate::Gate,
+    gate::{Decisions, Gate},
     observer::{CallObserver, Finished, Started},
     policy::Policy,
     registry::{Entry, Snapshot, panic_text},
@@ -85,6 +85,7 @@ impl Engine {
             Ok(result) => result,
             Err(panic) => Err(crashed(&*panic)),
         };
+        let result = result.map_err(|error| bound_error(error, scope.text_limit));
         let duration = begun.elapsed();
         trace.finish(&result, duration);
         drop(trace);
@@ -133,7 +134,6 @@ impl Engine {
     ) -> ToolResult {
         let entry = find(&scope.snapshot, name, &scope.visibility)?;
         let arguments = Arc::new(entry.checker.check(entry.definition(), arguments)?);
-        let stopwatch = Arc::new(Stopwatch::start());
         let context = CallContext {
             id: id.clone(),
             cancellation: scope.cancellation.clone(),
@@ -145,14 +145,12 @@ impl Engine {
                 tool: entry.definition().name.clone(),
                 arguments: Arc::clone(&arguments),
                 cancellation: scope.cancellation.clone(),
-                stopwatch: Arc::clone(&stopwatch),
-                decisions: Mutex::new(Vec::new()),
+                stopwatch: Stopwatch::start(),
+                decisions: trace.decisions.clone(),
             },
         };
         trace.start(&arguments);
-        let result = self.run_permitted(entry, &arguments, &context, &stopwatch, scope).await;
-        trace.decisions = context.gate.take_decisions();
-        result
+        self.run_permitted(entry, &arguments, &context, scope).await
     }
 
     async fn run_permitted(
@@ -160,19 +158,16 @@ impl Engine {
         entry: &Entry,
         arguments: &Arguments,
         context: &CallContext,
-        stopwatch: &Stopwatch,
         scope: &CallScope,
     ) -> ToolResult {
         let tool = entry.tool.as_ref();
         let definition = tool.definition();
-        let permissions = tool.permissions(arguments);
-        if permissions.is_empty() {
-            context.gate.pass_tool().await?;
-        }
-        for permission in permissions {
-            context.gate.pass(permission).await?;
-        }
+        context.gate.pass_all(tool.permissions(arguments)).await?;
         let _admitted = self.admission.enter(definition.exclusive, scope).await?;
+        if scope.cancellation.is_cancelled() {
+            return Err(ToolError::cancelled());
+        }
+        let stopwatch = &context.gate.stopwatch;
         stopwatch.restart();
         let running = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
         let result = tokio::select! {
@@ -197,8 +192,8 @@ fn find<'a>(snapshot: &'a Snapshot, name: &str, visibility: &Visibility) -> Resu
     let Some(entry) = snapshot.get(name) else {
         let error =
             ToolError::new(ErrorKind::ToolNotFound, format!("Tool '{}' not found", crate::visible(name)));
-        let near = snapshot.near_names(name);
-        let near: Vec<&str> = near.into_iter().filter(|name| visibility.sees(name)).collect();
+        let callable = |entry: &Entry| entry.is_enabled() && visibility.sees(entry.meta().id.as_str());
+        let near = snapshot.near_names_where(name, callable);
         return Err(match near.as_slice() {
             [] => error,
             near => error.hint(format!("Did you mean {}?", near.join(", "))),
@@ -234,7 +229,7 @@ struct Trace<'a> {
     scope: &'a CallScope,
     begun: Instant,
     arguments: Option<Arc<Arguments>>,
-    decisions: Vec<crate::gate::DecisionRecord>,
+    decisions: Decisions,
     finished: bool,
 }
 
@@ -246,7 +241,16 @@ impl<'a> Trace<'a> {
         scope: &'a CallScope,
         begun: Instant,
     ) -> Self {
-        Self { observers, id, tool, scope, begun, arguments: None, decisions: Vec::new(), finished: false }
+        Self {
+            observers,
+            id,
+            tool,
+            scope,
+            begun,
+            arguments: None,
+            decisions: Decisions::default(),
+            finished: false,
+        }
     }
 
     fn start(&mut self, arguments: &Arc<Arguments>) {
@@ -263,13 +267,14 @@ impl<'a> Trace<'a> {
 
     fn finish(&mut self, result: &ToolResult, duration: Duration) {
         self.finished = true;
+        let decisions = self.decisions.take();
         self.tell(|observer| {
             observer.finished(&Finished {
                 id: self.id,
                 tool: self.tool,
                 caller: &self.scope.caller,
                 arguments: self.arguments.as_deref(),
-                decisions: &self.decisions,
+                decisions: &decisions,
                 result,
                 duration,
             });

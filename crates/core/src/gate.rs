@@ -12,7 +12,7 @@ use crate::{
     approval::{PromptDesk, Ruling},
     error::ToolError,
     names::{Capability, ToolName, capability},
-    policy::{Because, Policy, Verdict},
+    policy::{Because, Decision, Policy, Verdict},
     stopwatch::Stopwatch,
     tool::{Arguments, CallId, Permission},
 };
@@ -26,6 +26,21 @@ pub struct DecisionRecord {
     pub asked: bool,
 }
 
+/// The decisions of one call. Shared with whoever tells of the call, because a call that is
+/// dropped can no longer hand them over. The lock is never held across an await.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Decisions(Arc<Mutex<Vec<DecisionRecord>>>);
+
+impl Decisions {
+    pub(crate) fn take(&self) -> Vec<DecisionRecord> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn push(&self, record: DecisionRecord) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+}
+
 pub(crate) struct Gate {
     pub(crate) policy: Arc<Policy>,
     pub(crate) desk: Arc<PromptDesk>,
@@ -33,33 +48,49 @@ pub(crate) struct Gate {
     pub(crate) tool: ToolName,
     pub(crate) arguments: Arc<Arguments>,
     pub(crate) cancellation: CancellationToken,
-    pub(crate) stopwatch: Arc<Stopwatch>,
-    /// Filled while the call runs, taken once at its end; never locked across an await.
-    pub(crate) decisions: Mutex<Vec<DecisionRecord>>,
+    pub(crate) stopwatch: Stopwatch,
+    pub(crate) decisions: Decisions,
 }
 
 impl Gate {
+    /// Everything that a call needs before it runs.
+    pub(crate) async fn pass_all(&self, permissions: Vec<Permission>) -> Result<(), ToolError> {
+        if permissions.is_empty() {
+            return self.pass_tool().await;
+        }
+        // Nobody is asked about one permission of a call that another one forbids.
+        let is_denied = |permission: &&Permission| self.decide(permission).verdict == Verdict::Deny;
+        if permissions.len() > 1
+            && let Some(denied) = permissions.iter().find(is_denied)
+        {
+            return Err(self.deny(denied.capability.clone()));
+        }
+        for permission in permissions {
+            self.pass(permission).await?;
+        }
+        Ok(())
+    }
+
     /// A tool that needs nothing still obeys rules that name it.
-    pub(crate) async fn pass_tool(&self) -> Result<(), ToolError> {
+    async fn pass_tool(&self) -> Result<(), ToolError> {
         match self.policy.decide(&self.tool, &self.arguments, None).verdict {
             Verdict::Allow => Ok(()),
             Verdict::Ask => self.ask(Permission::new(Capability::known(capability::CALL)), false).await,
-            Verdict::Deny => Err(self.denied_by_policy(self.tool.as_str())),
+            Verdict::Deny => {
+                self.record(Capability::known(capability::CALL), false, false);
+                Err(self.denied_by_policy(self.tool.as_str()))
+            }
         }
     }
 
-    pub(crate) async fn pass(&self, permission: Permission) -> Result<(), ToolError> {
-        let decision = self.policy.decide(&self.tool, &self.arguments, Some(&permission));
+    async fn pass(&self, permission: Permission) -> Result<(), ToolError> {
+        let decision = self.decide(&permission);
         match decision.verdict {
             Verdict::Allow => {
                 self.record(permission.capability, true, false);
                 Ok(())
             }
-            Verdict::Deny => {
-                let error = self.denied_by_policy(permission.capability.as_str());
-                self.record(permission.capability, false, false);
-                Err(error)
-            }
+            Verdict::Deny => Err(self.deny(permission.capability)),
             Verdict::Ask => self.ask(permission, decision.because == Because::Default).await,
         }
     }
@@ -74,8 +105,10 @@ impl Gate {
         let capability = permission.capability.clone();
         let asking = self.desk.ask(&self.call, &self.tool, &self.arguments, permission, can_keep);
         let ruling = tokio::select! {
-            ruling = asking => ruling,
+            // Cancellation first: a call that nobody wants any more asks nobody.
+            biased;
             () = self.cancellation.cancelled() => return Err(ToolError::cancelled()),
+            ruling = asking => ruling,
         };
         self.record(capability.clone(), ruling == Ruling::Granted, ruling != Ruling::Nobody);
         match ruling {
@@ -91,6 +124,16 @@ impl Gate {
         }
     }
 
+    fn decide(&self, permission: &Permission) -> Decision {
+        self.policy.decide(&self.tool, &self.arguments, Some(permission))
+    }
+
+    fn deny(&self, capability: Capability) -> ToolError {
+        let error = self.denied_by_policy(capability.as_str());
+        self.record(capability, false, false);
+        error
+    }
+
     fn denied_by_policy(&self, what: &str) -> ToolError {
         ToolError::new(
             crate::ErrorKind::PermissionDenied,
@@ -100,11 +143,6 @@ impl Gate {
     }
 
     fn record(&self, capability: Capability, granted: bool, asked: bool) {
-        let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
-        decisions.push(DecisionRecord { capability, granted, asked });
-    }
-
-    pub(crate) fn take_decisions(&self) -> Vec<DecisionRecord> {
-        std::mem::take(&mut *self.decisions.lock().unwrap_or_else(PoisonError::into_inner))
+        self.decisions.push(DecisionRecord { capability, granted, asked });
     }
 }

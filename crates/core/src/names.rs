@@ -17,7 +17,7 @@ pub enum NameError {
 
 /// Long enough for `server__tool` of every MCP server seen; providers' shorter limits are
 /// met by their own mapping.
-const LIMIT: usize = 128;
+pub(crate) const LIMIT: usize = 128;
 
 fn check(what: &'static str, name: &str) -> Result<(), NameError> {
     if name.is_empty() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     glob::Glob,
     names::{Capability, ToolName, capability},
-    registry::Snapshot,
+    registry::{Entry, Snapshot},
     tool::{Arguments, Permission},
 };
 
@@ -180,6 +180,21 @@ impl Policy {
         }
     }
 
+    /// What would be decided for a call before it runs, one decision a permission. Arguments
+    /// need not be complete.
+    pub fn preview(&self, entry: &Entry, arguments: &Arguments) -> Vec<(Option<Capability>, Decision)> {
+        let tool = &entry.definition().name;
+        let permissions = entry.tool.permissions(arguments);
+        if permissions.is_empty() {
+            return vec![(None, self.decide(tool, arguments, None))];
+        }
+        let decide = |permission: Permission| {
+            let decision = self.decide(tool, arguments, Some(&permission));
+            (Some(permission.capability), decision)
+        };
+        permissions.into_iter().map(decide).collect()
+    }
+
     /// Rules that can match nothing: (number, why).
     pub fn idle_rules(&self, snapshot: &Snapshot) -> Vec<(usize, String)> {
         let numbered = self.rules.iter().enumerate();
@@ -206,7 +221,8 @@ fn is_compound(text: &str) -> bool {
     text.contains([';', '&', '|', '`', '\n', '\r']) || text.contains("$(")
 }
 
-fn argument_text(value: &Value) -> String {
+/// What patterns are matched against: a text as it is, anything else as its JSON.
+pub(crate) fn argument_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }
 

@@ -11,7 +11,7 @@ use crate::{
     catalog::{CUSTOM_SECTION, CatalogRow, Profile, SECTIONS},
     context::ToolContext,
     definition::ToolDefinition,
-    names::{GroupName, ToolName},
+    names::{self, GroupName, ToolName},
     tool::Tool,
 };
 
@@ -285,7 +285,13 @@ fn make(maker: &Maker, context: &ToolContext) -> Result<Vec<Arc<dyn Tool>>, Stri
         Maker::Ready(tool) => Ok(vec![Arc::clone(tool)]),
         // A factory is foreign code: its panic is its own failure, not the registry's.
         Maker::Factory(factory) => {
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| factory(context)))
+            let make = || {
+                let tools = factory(context)?;
+                // Looked at here for the first time, so that a bad definition is caught as well.
+                tools.iter().for_each(|tool| drop(tool.definition().name.clone()));
+                Ok(tools)
+            };
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(make))
                 .unwrap_or_else(|panic| Err(format!("its factory panicked: {}", panic_text(&*panic))))
         }
     }
@@ -421,12 +427,21 @@ impl Snapshot {
 
     /// Known names that look like `name`, the closest first.
     pub fn near_names(&self, name: &str) -> Vec<&str> {
+        self.near_names_where(name, |_| true)
+    }
+
+    pub(crate) fn near_names_where(&self, name: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<&str> {
+        // Longer than any name, it is like none; and comparing it would take its time.
+        if name.len() > 4 * names::LIMIT {
+            return Vec::new();
+        }
+        let name = name.to_lowercase();
+        let likeness = |known: &str| strsim::jaro_winkler(&name, &known.to_lowercase());
         let mut near: Vec<(f64, &str)> = self
             .entries
-            .keys()
-            .map(|known| {
-                (strsim::jaro_winkler(&name.to_lowercase(), &known.as_str().to_lowercase()), known.as_str())
-            })
+            .iter()
+            .filter(|(_, entry)| wanted(entry))
+            .map(|(known, _)| (likeness(known.as_str()), known.as_str()))
             .filter(|(likeness, _)| *likeness > 0.85)
             .collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0));

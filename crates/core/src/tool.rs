@@ -33,8 +33,9 @@ pub trait Tool: Send + Sync {
 /// A permission for each capability that a definition declares, about its subject.
 pub fn declared_permissions(definition: &ToolDefinition, arguments: &Arguments) -> Vec<Permission> {
     let subject = definition.subject.as_ref().and_then(|name| {
-        let text = arguments.get(name)?.as_str()?;
-        Some(Subject { argument: name.clone(), text: text.to_owned() })
+        // Not only texts: without its subject a permission would be about every call.
+        let text = crate::policy::argument_text(arguments.get(name)?);
+        Some(Subject { argument: name.clone(), text })
     });
     let permission = |capability: &Capability| Permission {
         capability: capability.clone(),

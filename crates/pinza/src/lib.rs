@@ -1,1 +1,25 @@
-//! placeholder
+//! Pinza, the tool runtime for AI agents, as a library.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let pinza = pinza::Pinza::builder().workspace("work").build()?;
+//! let outcome = pinza.call("get_current_time", serde_json::json!({"timezone": "Asia/Tokyo"})).await;
+//! println!("{}", outcome.result?.as_text());
+//! # Ok(()) }
+//! ```
+//!
+//! `examples/embed` adds a tool of its own. The crates behind this façade are re-exported for
+//! whoever needs more of them.
+
+mod runtime;
+
+pub use pinza_agent as agent;
+pub use pinza_core as core;
+pub use pinza_host as host;
+
+pub use pinza_agent::{Provider, SchemaOptions, tool_schemas};
+pub use pinza_core::{
+    CallContext, Capability, NativeTool, Outcome, Policy, Rule, Selection, ToolDefinition, ToolError,
+    ToolName, ToolOutput, ToolResult, Verdict,
+};
+pub use runtime::{BuildError, Builder, Pinza, supervise_if_asked};

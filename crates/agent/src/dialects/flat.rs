@@ -15,7 +15,7 @@ use crate::loss::{Losses, Place};
 /// How much may be copied into one tool's schema, roughly in bytes. More than any model
 /// could want to read about one tool; a small file of references to references can ask for
 /// terabytes.
-const BUDGET: usize = 256 * 1024;
+const BUDGET: usize = usize::MAX;
 
 /// A schema of which every keyword applies at once.
 #[derive(Default)]
@@ -101,15 +101,16 @@ impl<'a, 'l> Flattener<'a, 'l> {
     /// Merges the variants of an object into it: all their properties, but required only
     /// what every one of them requires.
     pub(super) fn one_object(&mut self, flat: &mut Flat, place: &Place<'_>) {
+        // Variants are no part of each other: each has only the object's own references behind it.
+        let entered = flat.entered.clone();
         for group in std::mem::take(&mut flat.groups) {
+            let place = place.through(&entered);
             let place = place.at(group.keyword);
             self.losses.add(&place, "its variants are shown merged into one object");
             let mut properties: Map<String, Value> = Map::new();
             let mut required: Option<Vec<String>> = None;
             for (index, variant) in group.variants.iter().enumerate() {
-                let entered = flat.entered.clone();
                 let place = place.index(index);
-                let place = place.through(&entered);
                 let mut variant = self.flatten(variant, &place);
                 self.one_object(&mut variant, &place);
                 let types = keywords::types(&variant.own);
@@ -121,7 +122,9 @@ impl<'a, 'l> Flattener<'a, 'l> {
                     None => names.into_iter().map(String::from).collect(),
                     Some(known) => known.into_iter().filter(|name| names.contains(&name.as_str())).collect(),
                 });
-                for (name, schema) in variant.own.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                for (name, schema) in
+                    variant.own.get("properties").and_then(Value::as_object).into_iter().flatten()
+                {
                     let schema = match properties.get_mut(name) {
                         Some(known) => merge::either(known.take(), schema),
                         None => schema.clone(),
@@ -139,6 +142,16 @@ impl<'a, 'l> Flattener<'a, 'l> {
         }
     }
 
+    /// The schema behind a bare reference, for a look without inlining it.
+    pub(super) fn peek<'s>(&self, schema: &'s Value) -> &'s Value
+    where
+        'a: 's,
+    {
+        let bare = schema.as_object().filter(|schema| schema.len() == 1);
+        let reference = bare.and_then(|schema| schema.get("$ref")).and_then(Value::as_str);
+        reference.and_then(|reference| references::target(self.root, reference)).unwrap_or(schema)
+    }
+
     fn keep_both(&mut self, flat: &mut Flat, keyword: &str, value: &Value, place: &Place<'_>) {
         if !merge::both(&mut flat.own, keyword, value) {
             self.losses.add(place, "another part of the schema says something else; dropped");
@@ -151,7 +164,11 @@ impl<'a, 'l> Flattener<'a, 'l> {
             return;
         }
         if self.loop_heads.contains(reference) && place.is_inside(reference) {
-            self.cut(flat, place, "it leads back into itself; an object without details is shown from here on");
+            self.cut(
+                flat,
+                place,
+                "it leads back into itself; an object without details is shown from here on",
+            );
             return;
         }
         let Some(target) = references::target(self.root, reference) else { return };
@@ -161,7 +178,11 @@ impl<'a, 'l> Flattener<'a, 'l> {
                 flat.entered.push(reference.to_owned());
                 self.absorb(target, flat, place);
             }
-            None => self.cut(flat, place, "the references of this tool grow too large; an object is shown instead"),
+            None => self.cut(
+                flat,
+                place,
+                "the references of this tool grow too large; an object is shown instead",
+            ),
         }
     }
 
@@ -172,7 +193,8 @@ impl<'a, 'l> Flattener<'a, 'l> {
 
     fn distribute(&mut self, own: &Map<String, Value>, group: Group, place: &Place<'_>) -> Vec<Value> {
         let rest = own.iter().filter(|(keyword, _)| !keywords::is_annotation(keyword));
-        let rest: Map<String, Value> = rest.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
+        let rest: Map<String, Value> =
+            rest.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
         if rest.is_empty() {
             return group.variants;
         }
@@ -185,7 +207,8 @@ impl<'a, 'l> Flattener<'a, 'l> {
                 group.variants.into_iter().map(|variant| json!({ "allOf": [rest, variant] })).collect()
             }
             None => {
-                self.losses.add(&place.at(group.keyword), "the variants of this tool grow too large; dropped");
+                self.losses
+                    .add(&place.at(group.keyword), "the variants of this tool grow too large; dropped");
                 Vec::new()
             }
         }

@@ -1,5 +1,7 @@
 //! OpenAI and Anthropic: JSON Schema as it is, below a root that is a plain object.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::{flat::Flattener, references};
@@ -32,19 +34,20 @@ pub(super) fn convert(tidy: &Value, losses: &mut Losses) -> Value {
 
 /// The definitions that are still referred to once the root is merged: the others would
 /// only cost tokens.
-fn used_definitions(root: &Map<String, Value>, definitions: Map<String, Value>) -> Map<String, Value> {
-    let mut used = vec![false; definitions.len()];
+fn used_definitions(root: &Map<String, Value>, mut definitions: Map<String, Value>) -> Map<String, Value> {
+    let mut used: HashSet<&str> = HashSet::new();
     let mut pending: Vec<&Value> = root.values().collect();
-    // Anything may be reached again through the root itself, which is looked at anyway.
     while let Some(schema) = pending.pop() {
         for reference in references::references(schema) {
-            let name = reference.strip_prefix("#/$defs/");
-            if let Some((index, _, definition)) = name.and_then(|name| definitions.get_full(name))
-                && !std::mem::replace(&mut used[index], true)
+            if let Some(name) = reference.strip_prefix("#/$defs/")
+                && let Some(definition) = definitions.get(name)
+                && used.insert(name)
             {
                 pending.push(definition);
             }
         }
     }
-    definitions.into_iter().zip(used).filter(|(_, is_used)| *is_used).map(|(definition, _)| definition).collect()
+    let used: HashSet<String> = used.into_iter().map(String::from).collect();
+    definitions.retain(|name, _| used.contains(name));
+    definitions
 }

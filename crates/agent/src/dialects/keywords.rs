@@ -22,11 +22,22 @@ pub(super) enum Holds {
 /// `None` for keywords that JSON Schema does not know, and for those that hold any value.
 pub(super) fn holds(keyword: &str) -> Option<Holds> {
     Some(match keyword {
-        "items" | "additionalProperties" | "contains" | "propertyNames" | "not" | "if" | "then" | "else"
-        | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema" => Holds::Schema,
+        "items"
+        | "additionalProperties"
+        | "contains"
+        | "propertyNames"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => Holds::Schema,
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::Schemas,
         "properties" | "patternProperties" | "dependentSchemas" => Holds::NamedSchemas,
-        "title" | "description" | "format" | "pattern" | "contentEncoding" | "contentMediaType" => Holds::Text,
+        "title" | "description" | "format" | "pattern" | "contentEncoding" | "contentMediaType" => {
+            Holds::Text
+        }
         "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => Holds::Flag,
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
         | "minContains" | "maxContains" => Holds::Count,
@@ -47,7 +58,9 @@ pub(super) fn fits(holds: Holds, value: &Value) -> bool {
         Holds::NamedSchemas => value.is_object(),
         Holds::Text => value.is_string(),
         Holds::Flag => value.is_boolean(),
-        Holds::Count => value.is_u64() || value.as_f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0),
+        Holds::Count => {
+            value.is_u64() || value.as_f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0)
+        }
         Holds::Number => value.is_number(),
         Holds::PositiveNumber => value.as_f64().is_some_and(|number| number > 0.0),
         Holds::Values => value.as_array().is_some_and(|values| !values.is_empty()),
@@ -62,7 +75,14 @@ pub(super) fn fits(holds: Holds, value: &Value) -> bool {
 pub(super) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
-        "title" | "description" | "default" | "example" | "examples" | "deprecated" | "readOnly" | "writeOnly"
+        "title"
+            | "description"
+            | "default"
+            | "example"
+            | "examples"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
     ) || is_vendors(keyword)
 }
 

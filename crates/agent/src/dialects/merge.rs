@@ -19,7 +19,11 @@ pub(super) fn both(own: &mut Map<String, Value>, keyword: &str, value: &Value) -
             add_new(names, more);
             true
         }
-        ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named), Value::Object(more)) => {
+        (
+            "properties" | "patternProperties" | "dependentSchemas",
+            Value::Object(named),
+            Value::Object(more),
+        ) => {
             for (name, schema) in more {
                 let merged = match named.get_mut(name) {
                     Some(known) => all_of(known.take(), schema),
@@ -29,12 +33,13 @@ pub(super) fn both(own: &mut Map<String, Value>, keyword: &str, value: &Value) -
             }
             true
         }
+        ("additionalProperties", known, Value::Bool(false)) => {
+            *known = false.into();
+            true
+        }
+        ("additionalProperties", Value::Bool(false), _) => true,
         ("items" | "additionalProperties", known, _) => {
-            *known = if *known == json!(false) || *value == json!(false) {
-                json!(false)
-            } else {
-                all_of(known.take(), value)
-            };
+            *known = all_of(known.take(), value);
             true
         }
         ("type", known, _) => narrow(known, common_types(known, value)),
@@ -219,7 +224,8 @@ mod tests {
 
     #[test]
     fn either_joins_literals_and_lists_the_rest() {
-        let kind = either(json!({ "type": "string", "const": "a" }), &json!({ "type": "string", "enum": ["b"] }));
+        let kind =
+            either(json!({ "type": "string", "const": "a" }), &json!({ "type": "string", "enum": ["b"] }));
         assert_eq!(kind, json!({ "type": "string", "enum": ["a", "b"] }));
         let number = json!({ "type": "number" });
         let mixed = either(either(json!({ "const": "a" }), &number), &json!(true));

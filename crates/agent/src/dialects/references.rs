@@ -32,7 +32,8 @@ impl<'a> Document<'a> {
     pub(super) fn locate(&self, reference: &str) -> Option<String> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let base = if base.is_empty() { "" } else { self.ids.get(base)? };
-        let is_schema = |pointer: &String| self.at(pointer).is_some_and(|it| it.is_object() || it.is_boolean());
+        let is_schema =
+            |pointer: &String| self.at(pointer).is_some_and(|it| it.is_object() || it.is_boolean());
         // Some generators escape the pointer as a URI wants it, some do not.
         [fragment.to_owned(), percent_decoded(fragment)]
             .into_iter()

@@ -78,7 +78,10 @@ impl Tidy<'_, '_> {
                 }
                 None => self.losses.add(
                     place,
-                    format!("'{}' is not in this schema; any value is shown instead", pinza_core::visible(reference)),
+                    format!(
+                        "'{}' is not in this schema; any value is shown instead",
+                        pinza_core::visible(reference)
+                    ),
                 ),
             },
             ("$ref" | "$dynamicRef" | "$recursiveRef" | "dependencies", _) => {
@@ -132,8 +135,8 @@ impl Tidy<'_, '_> {
             }
             (Holds::NamedSchemas, Value::Object(schemas)) => {
                 let schemas = schemas.iter();
-                let schemas =
-                    schemas.map(|(name, schema)| (name.clone(), self.schema(schema, &place.at(name.as_str()))));
+                let schemas = schemas
+                    .map(|(name, schema)| (name.clone(), self.schema(schema, &place.at(name.as_str()))));
                 Value::Object(schemas.collect())
             }
             _ => value.clone(),
@@ -219,8 +222,10 @@ impl Definitions {
         }
         let last = pointer.rsplit('/').next().unwrap_or_default();
         // Plain characters only: a reference is a URI, where others would need escapes.
-        let stem: String =
-            last.chars().map(|c| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' }).collect();
+        let stem: String = last
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' })
+            .collect();
         let numbered = (self.taken.len()..).map(|number| format!("{stem}_{number}"));
         let free = std::iter::once(stem.clone()).chain(numbered).find(|name| !self.taken.contains(name));
         let name = free.unwrap_or(stem);

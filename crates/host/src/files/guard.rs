@@ -34,13 +34,31 @@ pub(super) enum Access {
 
 #[derive(Debug)]
 pub(super) struct Guard {
-    pub(super) root: Identity,
-    /// Absolute paths; they are looked up at every check.
-    pub(super) homes: Vec<PathBuf>,
-    pub(super) hardlinks: Hardlinks,
+    root: Identity,
+    homes: Vec<Home>,
+    hardlinks: Hardlinks,
+}
+
+/// Known by where it was at the start, and by where its path leads at each check: it may be
+/// made later, and a neighbour may move what lies inside the workspace.
+#[derive(Debug)]
+struct Home {
+    path: PathBuf,
+    at_start: Place,
 }
 
 impl Guard {
+    /// `homes` are absolute paths.
+    pub(super) fn new(root: Identity, homes: Vec<PathBuf>, hardlinks: Hardlinks) -> Self {
+        let home = |path: PathBuf| Home { at_start: Place::find(CWD, &path), path };
+        Self { root, homes: homes.into_iter().map(home).collect(), hardlinks }
+    }
+
+    /// Whether the whole workspace is a home.
+    pub(super) fn is_home(&self) -> bool {
+        self.homes.iter().any(|home| home.at_start.is(self.root))
+    }
+
     /// `entry` is a name in `directory`, and what it stands for if that is there; without
     /// one, the directory itself is asked about.
     pub(super) fn check(
@@ -68,7 +86,7 @@ impl Guard {
                     found.is_some_and(|identity| place.is(identity)) || place.would_be(parent, name)
                 })
         };
-        if self.homes.iter().any(|home| holds(&Place::find(CWD, home))) {
+        if self.homes.iter().any(|home| holds(&home.at_start) || holds(&Place::find(CWD, &home.path))) {
             return Err(belongs_to_pinza("Pinza's home"));
         }
         if access == Access::Write && holds(&project) {
@@ -98,7 +116,7 @@ impl Guard {
 
 pub(super) fn refuse_kernel_files(place: impl AsFd) -> Result<(), FsError> {
     let kind = fstatfs(place).map_err(answer)?.f_type;
-    match KERNEL_FILES.iter().any(|magic| kind == *magic) {
+    match KERNEL_FILES.contains(&kind) {
         true => Err(FsError::Forbidden { reason: "a file of the kernel, not data".into(), hint: None }),
         false => Ok(()),
     }

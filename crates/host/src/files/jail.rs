@@ -93,13 +93,13 @@ impl Jail {
         let homes = options.protected.iter().map(std::path::absolute);
         let homes: Vec<PathBuf> = homes.collect::<Result<_, _>>().map_err(unusable)?;
         let identity = Identity::of(&fstat(&descriptor).map_err(|error| unusable(error.into()))?);
-        if homes.iter().any(|home| Identity::at(fs::CWD, home, fs::AtFlags::empty()) == Some(identity)) {
+        let guard = Guard::new(identity, homes, options.hardlinks);
+        if guard.is_home() {
             return Err(WorkspaceError::IsHome { path: root });
         }
         if let Err(Errno::NOSYS) = beneath::open(&descriptor, OsStr::new("."), DIRECTORY) {
             return Err(WorkspaceError::OldKernel);
         }
-        let guard = Guard { root: identity, homes, hardlinks: options.hardlinks };
         Ok(Self { descriptor, root, given, guard })
     }
 

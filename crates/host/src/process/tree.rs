@@ -10,8 +10,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpgrp, getpid, kill_process, kill_process_group,
-    pidfd_open, pidfd_send_signal, wait,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open, pidfd_send_signal,
+    wait,
 };
 
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -74,7 +74,6 @@ impl Tree {
 struct Process {
     pid: Pid,
     parent: i32,
-    group: i32,
     /// Tells a process from a later one with the same id.
     started: u64,
 }
@@ -87,7 +86,6 @@ impl Process {
         Some(Self {
             pid: Pid::from_raw(pid)?,
             parent: fields.get(1)?.parse().ok()?,
-            group: fields.get(2)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
     }
@@ -124,16 +122,13 @@ fn descendants() -> Vec<Process> {
     found
 }
 
-/// Kills our own children and their process groups. A child's id cannot pass to another
-/// process before we have collected it; and a group dies at once, also when its members
-/// fork faster than we can read `/proc`. Our session was made for this tree, so that no
-/// stranger can be in one of its groups.
+/// Kills our own children, each as soon as it is seen: chains of processes that fork and end
+/// are caught in the act, where a list would be out of date. A child's id cannot pass to
+/// another process before we have collected it, so this never hits a stranger.
 fn kill_children() {
-    let (us, our_group) = (getpid().as_raw_pid(), getpgrp().as_raw_pid());
+    let us = getpid().as_raw_pid();
     for child in all_processes().filter(|process| process.parent == us) {
+        // It may have ended by itself.
         let _ = kill_process(child.pid, Signal::KILL);
-        if let Some(group) = Pid::from_raw(child.group).filter(|_| child.group != our_group) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! What a command left behind is found by a marker in its arguments: `sleep 98765.<nonce>`.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 use std::{
     ffi::OsString,
     fs,
@@ -154,10 +156,12 @@ async fn standard_input_is_empty() {
     assert_eq!(finished("cat; echo done").await.stdout, b"done\n");
 }
 
+/// A session of its own has no terminal, whatever Pinza was started from.
 #[tokio::test]
-async fn there_is_no_terminal() {
-    let end = finished("exec 3<>/dev/tty && echo has one").await;
-    assert_eq!(text(&end.stdout), "");
+async fn the_command_is_in_a_session_of_its_own() {
+    let end = finished("cut -d' ' -f6 /proc/$$/stat").await;
+    let session: i32 = text(&end.stdout).parse().unwrap();
+    assert_ne!(session, rustix::process::getsid(None).unwrap().as_raw_pid());
 }
 
 #[tokio::test]
@@ -289,16 +293,22 @@ async fn a_storm_of_processes_ends() {
     assert_eq!(alive(&marker), NOBODY);
 }
 
-/// Each process starts the next and ends: there is never one that stays to be found.
+/// Each process forks the next and ends: there is never one that stays to be found.
 #[tokio::test]
-async fn a_chain_of_short_lives_ends() {
-    let directory = tempfile::tempdir().unwrap();
-    let script = directory.path().join("next.sh");
-    fs::write(&script, "trap '' TERM; sh \"$0\" \"$1\" &\n").unwrap();
+async fn chains_of_short_lives_end() {
     let marker = marker();
-    let command = format!("sh {} {marker}; sleep 0.2", script.display());
-    finished(&command).await;
+    let script = "trap '' TERM; f() { f & }; for i in 1 2 3 4 5 6 7 8; do f; done; sleep 0.2";
+    let command = Command::new(["sh", "-c", script, &marker], "/");
+    run(command).await.unwrap();
     assert_eq!(alive(&marker), NOBODY);
+}
+
+#[tokio::test]
+async fn the_supervisor_holds_no_end_of_the_streams() {
+    let script = "until [ $(readlink /proc/$PPID/fd/1)$(readlink /proc/$PPID/fd/2) = /dev/null/dev/null ]; \
+                  do sleep 0.01; done; echo released";
+    let end = run(Command { timeout: Duration::from_secs(10), ..sh(script) }).await.unwrap();
+    assert_eq!(text(&end.stdout), "released");
 }
 
 #[tokio::test]

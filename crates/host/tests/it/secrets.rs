@@ -1,5 +1,7 @@
 //! The variable store: what it keeps, what it refuses, and what it never overwrites.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt},

@@ -1,6 +1,6 @@
 //! A hostile neighbour inside the workspace: while one thread works through the jail, another
 //! keeps exchanging a directory for a link to one outside, and the file in it for a link to
-//! a secret outside. Whatever the moment, nothing outside may be read or changed.
+//! a secret outside, or for other traps. Whatever the moment, no secret may be read or changed.
 //!
 //! Each verb runs 5,000 operations; `PINZA_RACE_OPS=1000000` raises that. Replacing waits for
 //! the disk, so a long run wants a directory in memory: `TMPDIR=/dev/shm`.
@@ -9,14 +9,16 @@ use std::{
     collections::BTreeMap,
     fs,
     os::{fd::OwnedFd, unix::fs::symlink},
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
 
 use pinza_core::{FsError, WriteMode};
 use pinza_host::files::{Jail, WorkspaceOptions};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, renameat, renameat_with, symlinkat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, mkfifoat, renameat, renameat_with, symlinkat, unlinkat,
+};
 use tempfile::TempDir;
 
 /// Longer than anything written inside, so that a size alone tells where it came from.
@@ -39,6 +41,8 @@ impl Arena {
         fs::create_dir_all(at("outside/deep")).unwrap();
         fs::write(at("outside/file"), SECRET).unwrap();
         fs::write(at("ws/dir/file"), "inside").unwrap();
+        fs::create_dir(at("ws/dir/home")).unwrap();
+        fs::write(at("ws/dir/home/key"), SECRET).unwrap();
         symlink(at("outside"), at("ws/dir-link")).unwrap();
         symlink("../../outside/deep", at("ws/dir/deep-link")).unwrap();
         let flags = OFlags::PATH | OFlags::DIRECTORY;
@@ -48,41 +52,79 @@ impl Arena {
     }
 
     fn jail(&self) -> Jail {
-        Jail::open(&self.base.path().join("ws"), WorkspaceOptions::default()).unwrap()
+        let protected = vec![self.base.path().join("ws/dir/home")];
+        let options = WorkspaceOptions { protected, ..Default::default() };
+        Jail::open(&self.base.path().join("ws"), options).unwrap()
     }
 
-    /// One round of mischief; the two exchanges are out of step, so every mixture occurs.
-    fn swap(&self, round: usize) {
+    /// One round of leading outside; the exchanges are out of step, so every mixture occurs.
+    fn lead_outside(&self, round: usize) {
         let ws = self.base.path().join("ws");
         exchange(CWD, &ws.join("dir"), &ws.join("dir-link"));
         if round.is_multiple_of(2) {
             exchange(&self.real, Path::new("deep"), Path::new("deep-link"));
         }
-        // Made anew each time, because a replace may put a file in the link's place.
-        match round % 4 {
-            0 => symlinkat("../../outside/file", &self.real, "fresh").unwrap(),
-            1 => symlinkat(self.base.path().join("outside/file"), &self.real, "fresh").unwrap(),
-            _ => drop(
-                rustix::fs::openat(&self.real, "fresh", OFlags::CREATE | OFlags::WRONLY, Mode::RWXU).unwrap(),
-            ),
+        self.put_in_place(match round % 4 {
+            0 => Trap::Link("../../outside/file".into()),
+            1 => Trap::Link(self.base.path().join("outside/file")),
+            _ => Trap::None,
+        });
+    }
+
+    /// One round of traps that no path shows: all of them lie inside the workspace.
+    fn lay_traps(&self, round: usize) {
+        self.put_in_place(match round % 8 {
+            0 => Trap::Link("home/key".into()),
+            2 => Trap::Hardlink,
+            4 => Trap::Fifo,
+            _ => Trap::None,
+        });
+    }
+
+    /// Made anew each time, because a replace puts a file in the trap's place.
+    fn put_in_place(&self, trap: Trap) {
+        let secret = self.base.path().join("outside/file");
+        match trap {
+            Trap::None => {
+                let flags = OFlags::CREATE | OFlags::WRONLY;
+                drop(rustix::fs::openat(&self.real, "fresh", flags, Mode::RWXU).unwrap());
+            }
+            Trap::Link(target) => symlinkat(target, &self.real, "fresh").unwrap(),
+            Trap::Hardlink => linkat(CWD, secret, &self.real, "fresh", AtFlags::empty()).unwrap(),
+            Trap::Fifo => mkfifoat(&self.real, "fresh", Mode::RWXU).unwrap(),
         }
         renameat(&self.real, "fresh", &self.real, "file").unwrap();
+        // Two names of one file: the rename did nothing.
+        let _ = unlinkat(&self.real, "fresh", AtFlags::empty());
     }
 
     fn assert_untouched(&self) {
+        let home = rustix::fs::openat(&self.real, "home/key", OFlags::RDONLY, Mode::empty()).unwrap();
+        assert_eq!(std::io::read_to_string(fs::File::from(home)).unwrap().as_bytes(), SECRET, "{LEAK}");
         assert_eq!(fs::read(self.base.path().join("outside/file")).unwrap(), SECRET, "{LEAK}");
         assert_eq!(fs::read_dir(self.base.path().join("outside")).unwrap().count(), 2, "{LEAK}");
         assert_eq!(fs::read_dir(self.base.path().join("outside/deep")).unwrap().count(), 0, "{LEAK}");
     }
 }
 
+enum Trap {
+    None,
+    Link(PathBuf),
+    Hardlink,
+    Fifo,
+}
+
 fn exchange(base: impl std::os::fd::AsFd, one: &Path, other: &Path) {
     renameat_with(&base, one, &base, other, RenameFlags::EXCHANGE).unwrap();
 }
 
-/// Runs `operation` against the swapping neighbour. It must sometimes get through and
-/// sometimes be refused, or there was no race at all.
-fn race(name: &str, operation: impl Fn(&Arena, &Jail, usize) -> Result<(), FsError>) {
+/// Runs `operation` against a neighbour who keeps making `mischief`. It must sometimes get
+/// through and sometimes be refused, or there was no race at all.
+fn race(
+    name: &str,
+    mischief: impl Fn(&Arena, usize) + Sync,
+    operation: impl Fn(&Arena, &Jail, usize) -> Result<(), FsError>,
+) {
     let operations: usize =
         std::env::var("PINZA_RACE_OPS").map_or(5_000, |count| count.parse().expect("a number"));
     let arena = Arena::build();
@@ -94,7 +136,7 @@ fn race(name: &str, operation: impl Fn(&Arena, &Jail, usize) -> Result<(), FsErr
         let swapper = scope.spawn(|| {
             let mut rounds = 0_usize;
             while !done.load(Ordering::Relaxed) {
-                arena.swap(rounds);
+                mischief(&arena, rounds);
                 if rounds % 4 == 3 {
                     // All is as it should be: a pause, of ever another length, lets an operation
                     // begin, so that each of its steps is once the one interrupted.
@@ -109,7 +151,7 @@ fn race(name: &str, operation: impl Fn(&Arena, &Jail, usize) -> Result<(), FsErr
         {
             match operation(&arena, &jail, performed) {
                 Ok(()) => passed += 1,
-                Err(FsError::Outside) => refused += 1,
+                Err(FsError::Outside | FsError::Forbidden { .. }) => refused += 1,
                 Err(other) => *others.entry(other.to_string()).or_insert(0_usize) += 1,
             }
             performed += 1;
@@ -125,18 +167,28 @@ fn race(name: &str, operation: impl Fn(&Arena, &Jail, usize) -> Result<(), FsErr
     );
 }
 
+fn read(jail: &Jail) -> Result<(), FsError> {
+    let data = jail.read("dir/file", 1 << 20)?;
+    assert!(!data.contains(&b'S'), "{LEAK}");
+    Ok(())
+}
+
+fn replace(jail: &Jail) -> Result<(), FsError> {
+    jail.write("dir/file", b"new", WriteMode::Replace)
+}
+
+fn append(jail: &Jail) -> Result<(), FsError> {
+    jail.write("dir/file", b"more", WriteMode::Append)
+}
+
 #[test]
 fn reads_stay_inside() {
-    race("read", |_, jail, _| {
-        let data = jail.read("dir/file", 1 << 20)?;
-        assert!(data.len() < SECRET.len() && !data.contains(&b'S'), "{LEAK}");
-        Ok(())
-    });
+    race("read", Arena::lead_outside, |_, jail, _| read(jail));
 }
 
 #[test]
 fn stats_stay_inside() {
-    race("stat", |_, jail, _| {
+    race("stat", Arena::lead_outside, |_, jail, _| {
         let stat = jail.stat("dir/file")?;
         assert!(stat.is_none_or(|stat| stat.size != SECRET.len() as u64), "{LEAK}");
         Ok(())
@@ -145,22 +197,50 @@ fn stats_stay_inside() {
 
 #[test]
 fn replaces_stay_inside() {
-    race("replace", |_, jail, _| jail.write("dir/file", b"new", WriteMode::Replace));
+    race("replace", Arena::lead_outside, |_, jail, _| replace(jail));
 }
 
 #[test]
 fn appends_stay_inside() {
-    race("append", |_, jail, _| jail.write("dir/file", b"more", WriteMode::Append));
+    race("append", Arena::lead_outside, |_, jail, _| append(jail));
 }
 
 #[test]
 fn new_directories_stay_inside() {
-    race("mkdirp", |arena, jail, _| {
+    race("mkdirp", Arena::lead_outside, |arena, jail, _| {
         jail.mkdirp("dir/deep/new/two")?;
         // Removed again, so that the next round has something to make.
         for made in ["new/two", "new"] {
             let _ = unlinkat(&arena.deep, made, AtFlags::REMOVEDIR);
         }
         Ok(())
+    });
+}
+
+#[test]
+fn traps_inside_are_seen_at_the_last_moment() {
+    race("traps", Arena::lay_traps, |_, jail, turn| match turn % 4 {
+        0 => replace(jail),
+        1 => append(jail),
+        _ => read(jail),
+    });
+}
+
+/// The kernel gives a path with `..` up whenever something is renamed anywhere meanwhile.
+#[test]
+fn a_busy_neighbour_disturbs_nobody() {
+    let arena = Arena::build();
+    let jail = arena.jail();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                exchange(&arena.real, Path::new("deep"), Path::new("deep-link"));
+            }
+        });
+        let path = "dir/home/../../".repeat(20) + "dir/file";
+        let failed: Vec<_> = (0..5_000).filter_map(|_| jail.read(&path, 100).err()).collect();
+        done.store(true, Ordering::Relaxed);
+        assert!(failed.is_empty(), "{} failed, first: {}", failed.len(), failed[0]);
     });
 }

@@ -1,0 +1,10 @@
+//! The dialects from outside: cases from files, schemas made to hurt, and laws over random ones.
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod support;

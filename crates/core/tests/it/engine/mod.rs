@@ -1,0 +1,8 @@
+//! The way of a call: down once, up once, exactly one outcome.
+
+mod answers;
+mod batches;
+mod cancellation;
+mod clocks;
+mod outputs;
+mod panics;

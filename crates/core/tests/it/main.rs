@@ -1,0 +1,12 @@
+//! Core, tested from outside: everything here enters through the registry or the engine.
+
+#[cfg(test)]
+mod approval;
+#[cfg(test)]
+mod engine;
+#[cfg(test)]
+mod policy;
+#[cfg(test)]
+mod registry;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,299 @@
+//! What may be typed, and the help for it.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use pinza::{Provider, core::Profile};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "pinza",
+    version,
+    about = "The tool runtime for AI agents: validated, permitted, sandboxed tool calls",
+    after_help = "Examples:
+  pinza call get_current_time timezone=Asia/Tokyo
+  pinza call write_file path=notes.txt content='hello'
+  pinza call exec command='git status' --allow exec
+  pinza tools list
+  pinza schema --provider anthropic --all
+
+Exit codes: 0 fine, 1 an answered error, 2 wrong usage or configuration.",
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options for every command")]
+pub(crate) struct Global {
+    /// Pinza's own directory [default: $PINZA_HOME, else the data directory + pinza]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// The directory that file tools may touch [default: HOME/workspace]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// A directory of tools to load as well; may be given more than once
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) tools: Vec<PathBuf>,
+    /// Grant capabilities: fs.read fs.write net net.private exec browser node message schedule …
+    #[arg(long, global = true, value_name = "CAP,..", value_delimiter = ',')]
+    pub(crate) allow: Vec<String>,
+    /// Refuse capabilities, whatever else allows them
+    #[arg(long, global = true, value_name = "CAP,..", value_delimiter = ',')]
+    pub(crate) deny: Vec<String>,
+    /// Answer every question with yes (never a deny)
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
+    /// A variable for tools; may be given more than once
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// Let a user's tool take the place of a built-in one
+    #[arg(long, global = true)]
+    pub(crate) allow_override: bool,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say more, on stderr
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Call a tool
+    Call(Call),
+    /// List, show, enable and disable tools
+    #[command(subcommand)]
+    Tools(Tools),
+    /// List and show groups of tools
+    #[command(subcommand)]
+    Groups(Groups),
+    /// Print tool definitions in a provider's own format
+    Schema(Schema),
+    /// Show and change the configuration
+    #[command(subcommand)]
+    Config(Config),
+    /// Keep variables for tools, encrypted
+    #[command(subcommand)]
+    Env(Env),
+    /// Say what tools may do
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Check this installation and say what is enforced here
+    Doctor,
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Serve tools over MCP and the web console (not built yet)
+    Serve(Serve),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Arguments:
+  '{\"path\": \"notes.txt\"}'   a JSON object
+  path=notes.txt limit=5    key=value; JSON where the parameter's type wants it, else text
+  @args.json                from a file
+  -                         from stdin")]
+pub(crate) struct Call {
+    /// The tool's name
+    pub(crate) name: String,
+    /// The arguments: a JSON object, key=value pairs, @FILE or -
+    #[arg(value_name = "JSON | key=value | @FILE | -")]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tools {
+    /// All tools, by section
+    List,
+    /// One tool: what it does, its parameters, what it needs
+    Show { name: String },
+    /// Switch tools on again
+    Enable {
+        /// Tool names and sets such as group:web
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Switch tools off
+    Disable {
+        /// Tool names and sets such as group:web
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Groups {
+    /// All groups
+    List,
+    /// One group and its tools
+    Show { name: String },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Without a choice, the core tools are printed: what a conversation starts with.")]
+pub(crate) struct Schema {
+    /// openai, anthropic or gemini
+    #[arg(long)]
+    pub(crate) provider: Provider,
+    /// Every enabled tool
+    #[arg(long, conflicts_with_all = ["group", "include", "profile"])]
+    pub(crate) all: bool,
+    /// The tools of a group
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["include", "profile"])]
+    pub(crate) group: Option<String>,
+    /// These tools and sets (read,group:web); adds to a profile
+    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    pub(crate) include: Vec<String>,
+    /// Not these tools and sets
+    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    pub(crate) exclude: Vec<String>,
+    /// The tools of a profile: minimal, coding, messaging, full
+    #[arg(long)]
+    pub(crate) profile: Option<Profile>,
+    /// OpenAI's strict mode
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print what the provider's dialect loses instead of the definitions
+    #[arg(long)]
+    pub(crate) report: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Every value and where it came from
+    Show,
+    /// Set a value in config.toml, keeping its comments
+    #[command(after_help = "Examples:
+  pinza config set files.hardlinks allow
+  pinza config set env.REGION eu
+  pinza config set 'net.rewrite.\"https://api.example.com\"' http://127.0.0.1:9000
+  pinza config set tools.disabled '[\"exec\"]'")]
+    Set {
+        /// A dotted key
+        key: String,
+        /// A TOML value; anything else is taken as text
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Env {
+    /// Keep a variable
+    #[command(after_help = "The value may come from stdin, so that it is in no shell's history:
+  pinza env set API_KEY < key.txt")]
+    Set {
+        /// NAME, or NAME=VALUE
+        name: String,
+        /// The value; without it, stdin is read
+        #[arg(allow_hyphen_values = true)]
+        value: Option<String>,
+    },
+    /// The names of all kept variables (values are never printed)
+    List,
+    /// Forget variables
+    Rm {
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// All rules and the defaults
+    List,
+    /// Add a rule that allows
+    Allow(RuleWords),
+    /// Add a rule that asks
+    Ask(RuleWords),
+    /// Add a rule that denies
+    Deny(RuleWords),
+    /// Remove a rule by its number in `policy list`
+    Revoke { number: usize },
+    /// What would be decided for a call, and why
+    Test(Call),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pinza policy allow exec --arg 'command=git *'
+  pinza policy deny --tool 'http_*'
+  pinza policy allow net.private --arg 'url=http://127.0.0.1:9000/*'
+
+Deny beats ask beats allow. A command with ; & | ` $( or a line break never matches an allow.")]
+pub(crate) struct RuleWords {
+    /// The capability that the rule is about
+    #[arg(required_unless_present_any = ["tool", "args"])]
+    pub(crate) capability: Option<String>,
+    /// Only for tools whose name matches this pattern
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tool: Option<String>,
+    /// Only where an argument's text matches a pattern; may be given more than once
+    #[arg(long = "arg", value_name = "NAME=GLOB", value_parser = pair)]
+    pub(crate) args: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Serve over HTTP
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    /// Serve over stdin and stdout
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) stdio: bool,
+}
+
+/// Moves the global flags to the front. Left where they are, clap lets those after the command
+/// replace those before it, and a `--deny` must never be lost.
+pub(crate) fn hoist(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    const WITH_VALUE: [&str; 6] = ["--home", "--workspace", "--tools", "--allow", "--deny", "--env"];
+    let mut arguments = arguments.peekable();
+    let mut front: Vec<OsString> = arguments.next().into_iter().collect();
+    let mut rest = Vec::new();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_str().unwrap_or_default();
+        if text == "--" {
+            rest.push(argument);
+            break;
+        }
+        let takes_value = WITH_VALUE.contains(&text);
+        let carries_value = text.split_once('=').is_some_and(|(flag, _)| WITH_VALUE.contains(&flag));
+        if takes_value || carries_value {
+            front.push(argument);
+            front.extend(takes_value.then(|| arguments.next()).flatten());
+        } else {
+            rest.push(argument);
+        }
+    }
+    front.into_iter().chain(rest).chain(arguments).collect()
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    if name.is_empty() {
+        return Err("the name before '=' is empty".into());
+    }
+    Ok((name.into(), value.into()))
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = pair(text)?;
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(format!("'{name}' is not a variable's name"));
+    }
+    Ok((name, value))
+}

@@ -1,0 +1,104 @@
+//! The command line: what may be typed, and the exit code that comes back.
+//!
+//! stdout is data, everything else goes to stderr. Exit 0: fine; 1: an answered error; 2: input
+//! that cannot be understood, wrong usage or configuration, with stdout empty.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use pinza::ToolError;
+
+use crate::terminal::Printer;
+
+mod args;
+mod call;
+mod completions;
+mod config;
+mod doctor;
+mod env;
+mod groups;
+mod policy;
+mod schema;
+mod serve;
+mod session;
+mod tools;
+
+pub(crate) use args::Global;
+use args::{Cli, Command};
+pub(crate) use policy::append as append_rule;
+pub(crate) use session::Problem;
+pub(crate) use tools::problem_line;
+
+/// How a command ends without having failed.
+pub(crate) enum Done {
+    Well,
+    /// The answer was an error; it has been printed.
+    Answered,
+}
+
+/// A command's way to fail before there is an answer: exit 2.
+pub(crate) type Result<T = Done> = anyhow::Result<T>;
+
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse_from(args::hoist(std::env::args_os()));
+    let printer = Printer::new(&cli.global);
+    match run(cli, &printer) {
+        Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::Answered) => ExitCode::from(1),
+        Err(error) => {
+            if let Some(answer) = error.downcast_ref::<ToolError>() {
+                printer.answered_error(answer);
+                return ExitCode::from(1);
+            }
+            printer.failure(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli, printer: &Printer) -> Result {
+    let global = &cli.global;
+    match cli.command {
+        Command::Call(arguments) => call::run(global, printer, arguments),
+        Command::Tools(command) => tools::run(global, printer, command),
+        Command::Groups(command) => groups::run(global, printer, command),
+        Command::Schema(arguments) => schema::run(global, printer, arguments),
+        Command::Config(command) => config::run(global, printer, command),
+        Command::Env(command) => env::run(global, printer, command),
+        Command::Policy(command) => policy::run(global, printer, command),
+        Command::Doctor => doctor::run(global, printer),
+        Command::Completions(arguments) => completions::run(printer, arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+    }
+}
+
+/// For tests of the command line's own shape.
+#[cfg(test)]
+fn parse(arguments: &[&str]) -> std::result::Result<Cli, clap::Error> {
+    Cli::try_parse_from(args::hoist(arguments.iter().map(std::ffi::OsString::from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_add_up_wherever_they_stand() {
+        let cli = parse(&["pinza", "--deny", "exec", "call", "x", "--deny=net,node", "--json"]).unwrap();
+        assert_eq!(cli.global.deny, ["exec", "net", "node"]);
+        assert!(cli.global.json);
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_no_flag() {
+        let cli = parse(&["pinza", "call", "x", "--", "--json"]).unwrap();
+        assert!(!cli.global.json);
+    }
+}

@@ -1,0 +1,204 @@
+//! `config.toml`: the only home of policy, enabled flags, providers, agents and upstreams.
+//!
+//! It is read into types that name every key, so that a mistake is reported with its line,
+//! and edited in place, so that comments and order stay as a person left them.
+
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, anyhow, bail};
+use indexmap::IndexMap;
+use pinza::{Rule, host::files::Hardlinks};
+use serde::Deserialize;
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, Table};
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    pub(crate) policy: PolicyTable,
+    pub(crate) env: IndexMap<String, String>,
+    pub(crate) net: NetTable,
+    pub(crate) tools: ToolsTable,
+    pub(crate) files: FilesTable,
+    // Read by parts of Pinza that are yet to come; kept as they are.
+    #[serde(rename = "providers")]
+    _providers: IndexMap<String, Value>,
+    #[serde(rename = "agents")]
+    _agents: IndexMap<String, Value>,
+    #[serde(rename = "mcp")]
+    _mcp: IndexMap<String, Value>,
+    #[serde(rename = "journal")]
+    _journal: IndexMap<String, Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PolicyTable {
+    pub(crate) rule: Vec<Rule>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct NetTable {
+    pub(crate) rewrite: IndexMap<String, String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ToolsTable {
+    pub(crate) disabled: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct FilesTable {
+    pub(crate) hardlinks: HardlinksWord,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HardlinksWord {
+    #[default]
+    Refuse,
+    Allow,
+}
+
+impl From<HardlinksWord> for Hardlinks {
+    fn from(word: HardlinksWord) -> Self {
+        match word {
+            HardlinksWord::Refuse => Self::Refuse,
+            HardlinksWord::Allow => Self::Allow,
+        }
+    }
+}
+
+/// A configuration file: its types and its text.
+#[derive(Debug)]
+pub(crate) struct ConfigFile {
+    path: PathBuf,
+    pub(crate) config: Config,
+    document: DocumentMut,
+}
+
+impl ConfigFile {
+    /// An absent file is an empty one.
+    pub(crate) fn read(path: PathBuf) -> Result<Self> {
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let (config, document) = parse(&path, &text)?;
+        Ok(Self { path, config, document })
+    }
+
+    /// Every value that is set, with its dotted key.
+    pub(crate) fn values(&self) -> Vec<(String, String)> {
+        let mut values = Vec::new();
+        flatten(self.document.as_table(), "", &mut values);
+        values
+    }
+
+    /// Changes the file in place. What comes out must be a valid configuration, or nothing is
+    /// written.
+    pub(crate) fn edit(path: PathBuf, change: impl FnOnce(&mut DocumentMut) -> Result<()>) -> Result<Self> {
+        // Two processes that edit at once take turns, or one would undo the other.
+        let _turn = lock(&path)?;
+        let mut file = Self::read(path)?;
+        change(&mut file.document)?;
+        let text = file.document.to_string();
+        let (config, document) = parse(&file.path, &text).context("the change was not written")?;
+        replace(&file.path, &text)?;
+        Ok(Self { config, document, ..file })
+    }
+}
+
+/// A table of the document, made if it is not there.
+pub(crate) fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut Table> {
+    let item = document.entry(name).or_insert_with(|| Item::Table(Table::new()));
+    item.as_table_mut().ok_or_else(|| anyhow!("'{name}' is written inline; write it as a [{name}] table"))
+}
+
+/// Sets a dotted key to a TOML value; what is no TOML value is taken as text.
+pub(crate) fn set(document: &mut DocumentMut, key: &str, value: &str) -> Result<()> {
+    let parts = toml_edit::Key::parse(key).map_err(|error| anyhow!("'{key}' is not a key: {error}"))?;
+    let Some((last, above)) = parts.split_last() else { bail!("a key cannot be empty") };
+    let value: toml_edit::Value = value.parse().unwrap_or_else(|_| value.into());
+    let mut table = document.as_table_mut() as &mut dyn toml_edit::TableLike;
+    for part in above {
+        let entry = table.entry(part.get()).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        table = entry.as_table_like_mut().ok_or_else(|| anyhow!("'{}' is not a table", part.get()))?;
+    }
+    match table.get_mut(last.get()) {
+        // Only the value changes; a comment beside it stays.
+        Some(Item::Value(old)) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        _ => {
+            table.insert(last.get(), Item::Value(value));
+        }
+    }
+    Ok(())
+}
+
+fn parse(path: &Path, text: &str) -> Result<(Config, DocumentMut)> {
+    let place = || format!("{} is not a valid configuration", path.display());
+    let config: Config = toml_edit::de::from_str(text)
+        .map_err(|error| anyhow!("{}", error.to_string().trim_end()))
+        .with_context(place)?;
+    let document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| anyhow!("{error}")).with_context(place)?;
+    Ok((config, document))
+}
+
+fn flatten(table: &Table, prefix: &str, values: &mut Vec<(String, String)>) {
+    for (key, item) in table {
+        let key = if key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) {
+            format!("{prefix}{key}")
+        } else {
+            format!("{prefix}{key:?}")
+        };
+        match item {
+            Item::Table(inner) => flatten(inner, &format!("{key}."), values),
+            Item::ArrayOfTables(tables) => {
+                for (index, inner) in tables.iter().enumerate() {
+                    flatten(inner, &format!("{key}[{index}]."), values);
+                }
+            }
+            Item::Value(value) => values.push((key, value.clone().decorated("", "").to_string())),
+            Item::None => {}
+        }
+    }
+}
+
+fn lock(path: &Path) -> Result<fs::File> {
+    let lock = path.with_extension("lock");
+    let file = fs::File::create(&lock).with_context(|| format!("cannot write {}", lock.display()))?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(file)
+}
+
+/// All or nothing: a crash leaves the old file or the new one.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let written = path.with_extension("toml.new");
+    let write = || -> std::io::Result<()> {
+        let mut file = fs::File::create(&written)?;
+        let mode = fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode());
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&written, path)
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
