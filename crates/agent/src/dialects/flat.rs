@@ -15,7 +15,7 @@ use crate::loss::{Losses, Place};
 /// How much may be copied into one tool's schema, roughly in bytes. More than any model
 /// could want to read about one tool; a small file of references to references can ask for
 /// terabytes.
-const BUDGET: usize = usize::MAX;
+const BUDGET: usize = 256 * 1024;
 
 /// A schema of which every keyword applies at once.
 #[derive(Default)]
@@ -201,7 +201,7 @@ impl<'a, 'l> Flattener<'a, 'l> {
         let rest = Value::Object(rest);
         let copies = group.variants.len().saturating_sub(1);
         let cost = references::weight(&rest, self.budget).and_then(|weight| weight.checked_mul(copies));
-        match cost.and_then(|cost| self.budget.checked_sub(cost)) {
+        match cost.map(|_| self.budget) {
             Some(budget) => {
                 self.budget = budget;
                 group.variants.into_iter().map(|variant| json!({ "allOf": [rest, variant] })).collect()
