@@ -1,56 +1,42 @@
 //! Hop 7 of a call: how many tools run at once, and which run alone.
 
-use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{error::ToolError, scope::CallScope};
 
 /// Tools that run at the same time; more wait their turn.
-const LIMIT: usize = 256;
+const LIMIT: u32 = 256;
 
 #[derive(Debug)]
 pub(crate) struct Admission {
+    /// An ordinary tool takes one place, an exclusive one takes them all. Tokio's semaphore
+    /// is fair, so a stream of ordinary calls cannot keep an exclusive one out.
     places: Semaphore,
-    /// Shared by ordinary tools, held alone by exclusive ones. Tokio's lock is fair, so a
-    /// stream of ordinary calls cannot keep an exclusive one out.
-    floor: RwLock<()>,
-}
-
-/// A place on the floor, given back when dropped.
-#[derive(Debug)]
-#[expect(dead_code, reason = "held for its drop")]
-pub(crate) enum Place<'a> {
-    Shared(SemaphorePermit<'a>, RwLockReadGuard<'a, ()>),
-    Alone(SemaphorePermit<'a>, RwLockWriteGuard<'a, ()>),
-    /// A nested call stands where its parent stands; waiting for a place of its own could
-    /// wait for the parent.
-    Nested,
 }
 
 impl Default for Admission {
     fn default() -> Self {
-        Self { places: Semaphore::new(LIMIT), floor: RwLock::new(()) }
+        Self { places: Semaphore::new(LIMIT as usize) }
     }
 }
 
 impl Admission {
-    pub(crate) async fn enter(&self, exclusive: bool, scope: &CallScope) -> Result<Place<'_>, ToolError> {
+    /// A place, given back when dropped. `None` for a nested call: it stands where its parent
+    /// stands, and waiting for a place of its own could mean waiting for the parent.
+    pub(crate) async fn enter(
+        &self,
+        exclusive: bool,
+        scope: &CallScope,
+    ) -> Result<Option<SemaphorePermit<'_>>, ToolError> {
         if scope.is_nested() {
-            return Ok(Place::Nested);
+            return Ok(None);
         }
+        let places = if exclusive { LIMIT } else { 1 };
         tokio::select! {
             biased;
-            place = self.wait(exclusive) => place,
+            // The semaphore is never closed; if it were, the program is ending.
+            place = self.places.acquire_many(places) => place.map(Some).map_err(|_| ToolError::cancelled()),
             () = scope.cancellation.cancelled() => Err(ToolError::cancelled()),
         }
-    }
-
-    async fn wait(&self, exclusive: bool) -> Result<Place<'_>, ToolError> {
-        // The semaphore is never closed; if it were, the program is ending.
-        let place = self.places.acquire().await.map_err(|_| ToolError::cancelled())?;
-        Ok(if exclusive {
-            Place::Alone(place, self.floor.write().await)
-        } else {
-            Place::Shared(place, self.floor.read().await)
-        })
     }
 }

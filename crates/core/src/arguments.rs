@@ -37,7 +37,7 @@ impl Checker {
         rename_aliases(tool, &mut arguments);
         let schema = tool.parameters.schema();
         repair_object(schema, schema, &mut arguments, 0);
-        if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+        if keyword(schema, "additionalProperties") == Some(&Value::Bool(false)) {
             drop_extras(schema, &mut arguments);
         }
         // A required parameter is checked here as well, so that the message comes in the
@@ -120,7 +120,7 @@ fn repair(root: &Value, schema: &Value, value: &mut Value, depth: u8) {
     match value {
         Value::Object(object) => repair_object(root, schema, object, depth + 1),
         Value::Array(items) => {
-            if let Some(item_schema) = schema.get("items") {
+            if let Some(item_schema) = keyword(schema, "items") {
                 items.iter_mut().for_each(|item| repair(root, item_schema, item, depth + 1));
             }
         }
@@ -131,20 +131,23 @@ fn repair(root: &Value, schema: &Value, value: &mut Value, depth: u8) {
 /// Inside one object: nulls of optional parameters vanish, values are repaired, defaults
 /// fill what is absent.
 fn repair_object(root: &Value, schema: &Value, object: &mut Arguments, depth: u8) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-    let required = schema.get("required").and_then(Value::as_array);
+    let Some(properties) = keyword(schema, "properties").and_then(Value::as_object) else { return };
+    let required = keyword(schema, "required").and_then(Value::as_array);
     for (name, property) in properties {
         let is_required = || required.is_some_and(|list| list.iter().any(|entry| entry == name.as_str()));
-        match object.get_mut(name) {
+        let absent = match object.get_mut(name) {
             Some(Value::Null) if !is_required() && !admits_null(root, property) => {
-                object.shift_remove(name);
+                object.shift_remove(name).is_some()
             }
-            Some(value) => repair(root, property, value, depth),
-            None => {}
-        }
-        if let Some(default) = property.get("default")
+            Some(value) => {
+                repair(root, property, value, depth);
+                false
+            }
+            None => true,
+        };
+        if absent
+            && let Some(default) = keyword(property, "default")
             && !default.is_null()
-            && !object.contains_key(name)
         {
             object.insert(name.clone(), default.clone());
         }
@@ -153,7 +156,7 @@ fn repair_object(root: &Value, schema: &Value, object: &mut Arguments, depth: u8
 
 /// The safe repairs: JSON text where a string is not due, and 5.0 for 5.
 fn repaired(schema: &Value, value: &Value) -> Option<Value> {
-    let types = schema.get("type")?;
+    let types = keyword(schema, "type")?;
     match value {
         Value::String(text) if !allows(types, "string") => {
             let parsed: Value = serde_json::from_str(text.trim()).ok()?;
@@ -201,12 +204,18 @@ fn admits_null(root: &Value, schema: &Value) -> bool {
 /// Follows local references, so that schemas of Rust types and MCP servers are repaired too.
 fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
     for _ in 0..REF_DEPTH {
-        match schema.get("$ref").and_then(Value::as_str) {
+        match keyword(schema, "$ref").and_then(Value::as_str) {
             None => return Some(schema),
             Some(reference) => schema = root.pointer(reference.strip_prefix('#')?)?,
         }
     }
     None
+}
+
+/// A keyword of a schema. Schemas have few, so looking at each is quicker than hashing, and
+/// this is done many times a call.
+fn keyword<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.as_object()?.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
 }
 
 fn not_an_object(got: &str) -> ToolError {

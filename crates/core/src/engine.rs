@@ -136,7 +136,6 @@ impl Engine {
         let arguments = Arc::new(entry.checker.check(entry.definition(), arguments)?);
         let context = CallContext {
             id: id.clone(),
-            cancellation: scope.cancellation.clone(),
             progress: scope.progress.clone(),
             gate: Gate {
                 policy: self.policy(),
@@ -145,7 +144,7 @@ impl Engine {
                 tool: entry.definition().name.clone(),
                 arguments: Arc::clone(&arguments),
                 cancellation: scope.cancellation.clone(),
-                stopwatch: Stopwatch::start(),
+                stopwatch: Stopwatch::start(trace.begun),
                 decisions: trace.decisions.clone(),
             },
         };

@@ -75,6 +75,33 @@ impl ErrorKind {
     }
 }
 
+impl ErrorKind {
+    /// What the code tells its reader; the reference is made from it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::ToolNotFound => "No tool has this name; near names are in the hint",
+            Self::ToolNotAvailable => "The tool exists, but not for this caller, or its group is not loaded",
+            Self::ToolDisabled => "The tool is switched off in the configuration",
+            Self::ValidationError => "An argument is missing, of the wrong type or not usable",
+            Self::PermissionDenied => "A rule, a flag, a person or the operating system said no",
+            Self::PathNotAllowed => {
+                "The path leads out of the workspace or to a file that tools may not touch"
+            }
+            Self::FileNotFound => "There is no such file",
+            Self::FileTooLarge => "The file is larger than the tool reads",
+            Self::NetworkError => "The host cannot be resolved or refuses the connection",
+            Self::Timeout => "The tool, or its request, took too long and was stopped",
+            Self::Cancelled => "The caller no longer wants the answer",
+            Self::MemoryLimit => "A script used more memory than it may",
+            Self::OutputLimit => "The result is larger than 16 MiB",
+            Self::NotFound => "Something that was named (a group, a skill, a variable, a rule) is not there",
+            Self::EmptyGroup => "The group has no tools to load",
+            Self::Interrupted => "The program stopped while the call was running",
+            Self::ExecutionError => "The tool failed in a way that has no code of its own",
+        }
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())

@@ -8,12 +8,6 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Glob(String);
 
-enum Token {
-    Any,
-    One,
-    Literal(char),
-}
-
 impl Glob {
     pub fn new(pattern: impl Into<String>) -> Self {
         Self(pattern.into())
@@ -37,49 +31,27 @@ impl Glob {
 
     /// Whether the whole text matches. Linear in practice: only the last `*` is retried.
     pub fn matches(&self, text: &str) -> bool {
-        let tokens = self.tokens();
-        let text: Vec<char> = text.chars().collect();
-        let (mut t, mut c) = (0, 0);
-        let mut retry: Option<(usize, usize)> = None;
-        while c < text.len() {
-            match tokens.get(t) {
-                Some(Token::Any) => {
-                    retry = Some((t, c));
-                    t += 1;
+        let (mut pattern, mut text) = (self.0.chars(), text.chars());
+        // What follows the last `*`, and the text from where that was tried.
+        let mut retry = None;
+        while !text.as_str().is_empty() {
+            let before = text.clone();
+            let fits = match pattern.next() {
+                Some('*') => {
+                    retry = Some((pattern.clone(), before));
                     continue;
                 }
-                Some(Token::One) => {
-                    t += 1;
-                    c += 1;
-                    continue;
-                }
-                Some(Token::Literal(literal)) if *literal == text[c] => {
-                    t += 1;
-                    c += 1;
-                    continue;
-                }
-                _ => {}
+                Some('?') => text.next().is_some(),
+                Some('\\') => text.next() == Some(pattern.next().unwrap_or('\\')),
+                literal => text.next() == literal,
+            };
+            if !fits {
+                let Some((after, from)) = &mut retry else { return false };
+                from.next();
+                (pattern, text) = (after.clone(), from.clone());
             }
-            let Some((star, start)) = retry else { return false };
-            retry = Some((star, start + 1));
-            t = star + 1;
-            c = start + 1;
         }
-        tokens[t..].iter().all(|token| matches!(token, Token::Any))
-    }
-
-    fn tokens(&self) -> Vec<Token> {
-        let mut tokens = Vec::with_capacity(self.0.len());
-        let mut chars = self.0.chars();
-        while let Some(c) = chars.next() {
-            tokens.push(match c {
-                '*' => Token::Any,
-                '?' => Token::One,
-                '\\' => Token::Literal(chars.next().unwrap_or('\\')),
-                c => Token::Literal(c),
-            });
-        }
-        tokens
+        pattern.all(|c| c == '*')
     }
 }
 

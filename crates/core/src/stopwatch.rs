@@ -27,8 +27,8 @@ struct State {
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        let state = State { spent: Duration::ZERO, since: Instant::now(), holds: 0 };
+    pub(crate) fn start(since: Instant) -> Self {
+        let state = State { spent: Duration::ZERO, since, holds: 0 };
         Self { state: Mutex::new(state), changed: Notify::new() }
     }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn holds_do_not_count() {
-        let watch = Stopwatch::start();
+        let watch = Stopwatch::start(Instant::now());
         let begun = Instant::now();
         let waiting = async {
             sleep(Duration::from_secs(3)).await;

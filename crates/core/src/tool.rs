@@ -135,7 +135,6 @@ pub trait ProgressSink: Send + Sync {
 /// What a running tool may ask of its host.
 pub struct CallContext {
     pub(crate) id: CallId,
-    pub(crate) cancellation: CancellationToken,
     pub(crate) progress: Option<Arc<dyn ProgressSink>>,
     pub(crate) gate: Gate,
 }
@@ -147,7 +146,7 @@ impl CallContext {
 
     /// Fires when the caller no longer wants an answer.
     pub fn cancellation(&self) -> &CancellationToken {
-        &self.cancellation
+        &self.gate.cancellation
     }
 
     /// Shows a partial result. Never extends the timeout.

@@ -18,6 +18,8 @@ mod doctor;
 mod env;
 mod groups;
 mod policy;
+#[cfg(test)]
+mod reference;
 mod schema;
 mod serve;
 mod session;
