@@ -201,7 +201,7 @@ impl<'a, 'l> Flattener<'a, 'l> {
         let rest = Value::Object(rest);
         let copies = group.variants.len().saturating_sub(1);
         let cost = references::weight(&rest, self.budget).and_then(|weight| weight.checked_mul(copies));
-        match cost.map(|_| self.budget) {
+        match cost.and_then(|cost| self.budget.checked_sub(cost)) {
             Some(budget) => {
                 self.budget = budget;
                 group.variants.into_iter().map(|variant| json!({ "allOf": [rest, variant] })).collect()
