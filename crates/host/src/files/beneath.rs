@@ -62,7 +62,7 @@ pub(super) fn open_file(parent: &OwnedFd, name: &OsStr, flags: OFlags) -> std::r
     let mode = if flags.contains(OFlags::CREATE) { NEW_FILE } else { Mode::empty() };
     match open_with(parent, name, flags | OFlags::NOFOLLOW, mode, ResolveFlags::empty()) {
         Ok(file) => Ok(file.into()),
-        Err(Errno::LOOP) => Err(FsError::Io("the file was replaced while it was opened; try again".into())),
+        Err(Errno::LOOP) => Err(replaced_meanwhile()),
         Err(error) => Err(answer(error)),
     }
 }
@@ -93,6 +93,10 @@ pub(super) fn answer_io(error: io::Error) -> FsError {
         Some(error) => answer(error),
         None => FsError::Io(error.to_string()),
     }
+}
+
+pub(super) fn replaced_meanwhile() -> FsError {
+    FsError::Io("the file was replaced while it was opened; try again".into())
 }
 
 pub(super) fn not_a_file() -> FsError {

@@ -14,7 +14,7 @@ use std::{
 
 use pinza_core::{FileType, FsError, FsStat, WriteMode};
 use rustix::{
-    fs::{self, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, readlinkat},
+    fs::{self, AtFlags, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, readlinkat},
     io::Errno,
 };
 
@@ -26,6 +26,9 @@ use super::{
     place::Identity,
     replace::{replace, replace_private},
 };
+
+/// How often a file may be replaced, by a neighbour's honest writing, before that is an error.
+const REPLACED: usize = 16;
 
 const NEW_DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 
@@ -124,8 +127,8 @@ impl Jail {
         if entry.found.is_none() {
             return Err(FsError::NotFound);
         }
-        let file = beneath::open_file(&entry.parent, &entry.name, OFlags::RDONLY)?;
-        let size = size(&self.guard.admit(&file)?);
+        let (file, stat) = self.open_file(&entry, OFlags::RDONLY)?;
+        let size = size(&stat);
         if size > limit {
             return Err(FsError::TooLarge { size, limit });
         }
@@ -149,8 +152,7 @@ impl Jail {
             }
             WriteMode::Append => {
                 let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
-                let mut file: File = beneath::open_file(&entry.parent, &entry.name, flags)?;
-                self.guard.admit(&file)?;
+                let (mut file, _) = self.open_file(&entry, flags)?;
                 file.write_all(data).map_err(answer_io)
             }
         }
@@ -242,6 +244,21 @@ impl Jail {
             self.guard.admit(found)?;
         }
         Ok(entry)
+    }
+
+    /// What was looked at may have been replaced since, so all is asked again of what is
+    /// opened. A hard link must not slip through by losing its name here between the opening
+    /// and the counting of its names: the one name that is left has to be this one.
+    fn open_file(&self, entry: &Entry, flags: OFlags) -> Result<(File, Stat), FsError> {
+        for _ in 0..REPLACED {
+            let file = beneath::open_file(&entry.parent, &entry.name, flags)?;
+            let stat = self.guard.admit(&file)?;
+            let named = Identity::at(&entry.parent, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
+            if named == Some(Identity::of(&stat)) {
+                return Ok((file, stat));
+            }
+        }
+        Err(beneath::replaced_meanwhile())
     }
 
     fn pass(
