@@ -38,7 +38,8 @@ fn call_get_current_time() {
 #[divan::bench]
 fn a_thousand_tools(bencher: divan::Bencher) {
     let workspace = tempfile::tempdir().unwrap();
-    let tools: Vec<Arc<dyn Tool>> = (0..1000).map(|number| Arc::new(Numbered::new(number)) as Arc<dyn Tool>).collect();
+    let tools: Vec<Arc<dyn Tool>> =
+        (0..1000).map(|number| Arc::new(Numbered::new(number)) as Arc<dyn Tool>).collect();
     bencher.bench(|| {
         let builder = Pinza::builder().workspace(workspace.path());
         let builder = tools.iter().fold(builder, |builder, tool| builder.shared_tool(Arc::clone(tool)));

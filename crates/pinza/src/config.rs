@@ -110,8 +110,9 @@ impl ConfigFile {
         // Two processes that edit at once take turns, or one would undo the other.
         let _turn = lock(&path)?;
         let mut file = Self::read(path)?;
+        let heading = take_heading(&mut file.document);
         change(&mut file.document)?;
-        let text = file.document.to_string();
+        let text = heading + &file.document.to_string();
         let (config, document) = parse(&file.path, &text).context("the change was not written")?;
         replace(&file.path, &text)?;
         Ok(Self { config, document, ..file })
@@ -120,7 +121,7 @@ impl ConfigFile {
 
 /// A table of the document, made if it is not there.
 pub(crate) fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut Table> {
-    let item = document.entry(name).or_insert_with(|| Item::Table(Table::new()));
+    let item = document.entry(name).or_insert_with(implicit_table);
     item.as_table_mut().ok_or_else(|| anyhow!("'{name}' is written inline; write it as a [{name}] table"))
 }
 
@@ -131,11 +132,7 @@ pub(crate) fn set(document: &mut DocumentMut, key: &str, value: &str) -> Result<
     let value: toml_edit::Value = value.parse().unwrap_or_else(|_| value.into());
     let mut table = document.as_table_mut() as &mut dyn toml_edit::TableLike;
     for part in above {
-        let entry = table.entry(part.get()).or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
+        let entry = table.entry(part.get()).or_insert_with(implicit_table);
         table = entry.as_table_like_mut().ok_or_else(|| anyhow!("'{}' is not a table", part.get()))?;
     }
     match table.get_mut(last.get()) {
@@ -150,6 +147,27 @@ pub(crate) fn set(document: &mut DocumentMut, key: &str, value: &str) -> Result<
         }
     }
     Ok(())
+}
+
+/// The comments of a file that has nothing else. Left in the document they would stay at its
+/// end, below what is added.
+fn take_heading(document: &mut DocumentMut) -> String {
+    if !document.is_empty() {
+        return String::new();
+    }
+    let mut heading = document.trailing().as_str().unwrap_or_default().to_owned();
+    document.set_trailing("");
+    if !heading.is_empty() && !heading.ends_with('\n') {
+        heading.push('\n');
+    }
+    heading
+}
+
+/// A table whose header is written only where it has values of its own.
+fn implicit_table() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
 }
 
 fn parse(path: &Path, text: &str) -> Result<(Config, DocumentMut)> {

@@ -61,6 +61,10 @@ impl Transport {
         // header, set after it, wins.
         let mut request = self.client.request(hop.method.clone(), target).headers(hop.headers.clone());
         if let Some(body) = &hop.body {
+            if body.is_empty() {
+                // Many servers refuse a POST that does not say how long it is.
+                request = request.header(reqwest::header::CONTENT_LENGTH, "0");
+            }
             request = request.body(body.clone());
         }
         let sending = VETTED.scope(vetted.clone(), request.send());

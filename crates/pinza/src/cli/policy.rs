@@ -97,7 +97,6 @@ fn add(global: &Global, printer: &Printer, effect: Verdict, words: RuleWords) ->
 /// Adds a rule at the end of the file's rules.
 pub(crate) fn append(document: &mut DocumentMut, rule: &Rule) -> Result<()> {
     let policy = table(document, "policy")?;
-    policy.set_implicit(true);
     let rules = policy.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     let rules = rules.as_array_of_tables_mut().ok_or_else(|| {
         anyhow::anyhow!("'policy.rule' is written inline; write its rules as [[policy.rule]]")
@@ -132,9 +131,11 @@ fn revoke(global: &Global, printer: &Printer, number: usize) -> Result<()> {
     };
     ConfigFile::edit(session.home.config_file(), |document| {
         let rules = table(document, "policy")?.get_mut("rule").and_then(Item::as_array_of_tables_mut);
-        rules
-            .ok_or_else(|| anyhow::anyhow!("'policy.rule' is not written as [[policy.rule]]"))?
-            .remove(number - 1);
+        let rules =
+            rules.ok_or_else(|| anyhow::anyhow!("'policy.rule' is not written as [[policy.rule]]"))?;
+        // Another process may have removed some since they were read.
+        anyhow::ensure!(number <= rules.len(), "there is no rule {number} any more");
+        rules.remove(number - 1);
         Ok(())
     })?;
     printer.json_or(
@@ -152,7 +153,15 @@ fn test(global: &Global, printer: &Printer, call: &Call) -> Result<()> {
         let message = format!("Tool '{}' not found", pinza::core::visible(&call.name));
         return Err(ToolError::new(ErrorKind::ToolNotFound, message).into());
     };
-    let Value::Object(arguments) = arguments else { anyhow::bail!("the arguments must be an object") };
+    let Value::Object(mut arguments) = arguments else { anyhow::bail!("the arguments must be an object") };
+    // Rules see arguments under their real names, as they do in a call.
+    for (alias, parameter) in &entry.definition().aliases {
+        if !arguments.contains_key(parameter)
+            && let Some(value) = arguments.shift_remove(alias)
+        {
+            arguments.insert(parameter.clone(), value);
+        }
+    }
     let decisions = session.pinza.engine().policy().preview(entry, &arguments);
     let verdict = decisions.iter().map(|(_, decision)| decision.verdict).max().unwrap_or(Verdict::Allow);
     let why = |because: &Because| match because {

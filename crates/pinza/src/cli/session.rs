@@ -5,7 +5,7 @@ use std::{io::IsTerminal, path::PathBuf, sync::Arc};
 use anyhow::Context;
 use pinza::{
     Pinza, Policy, Rule, Verdict,
-    core::{Approver, YesApprover},
+    core::{Approver, YesApprover, catalog_row, catalog_set},
     host::process::Supervisor,
 };
 use serde::Serialize;
@@ -91,8 +91,7 @@ fn problems(global: &Global, home: &Home, config: &Config, pinza: &Pinza) -> Res
     }
     let file = || Some(home.config_file().display().to_string());
     for (index, name) in config.tools.disabled.iter().enumerate() {
-        let known = pinza.tools().any(|entry| pinza::core::selects(name, entry.meta()));
-        if !known {
+        if !is_known(pinza, name) {
             let message = format!(
                 "tools.disabled names '{}', but there is no such tool or set",
                 pinza::core::visible(name)
@@ -112,4 +111,11 @@ fn problems(global: &Global, home: &Home, config: &Config, pinza: &Pinza) -> Res
         problems.push(Problem { file: Some(directory.display().to_string()), entry: None, message });
     }
     Ok(problems)
+}
+
+/// A tool, a group, or a name of the catalog that this build does not have yet.
+pub(crate) fn is_known(pinza: &Pinza, selector: &str) -> bool {
+    pinza.tools().any(|entry| pinza::core::selects(selector, entry.meta()))
+        || catalog_set(selector).is_some()
+        || catalog_row(selector).is_some()
 }

@@ -11,7 +11,7 @@ use super::{
     Done, Global, Result,
     args::Tools,
     groups,
-    session::{Problem, Session},
+    session::{Problem, Session, is_known},
 };
 use crate::{
     config::{ConfigFile, table},
@@ -137,7 +137,7 @@ fn print_parameters(out: &mut Out, entry: &Entry) {
 
 fn disable(printer: &Printer, session: &Session, names: &[String]) -> Result<()> {
     for name in names {
-        if !session.pinza.tools().any(|entry| selects(name, entry.meta())) {
+        if !is_known(&session.pinza, name) {
             return Err(unknown(session, name).into());
         }
     }
@@ -155,7 +155,7 @@ fn enable(printer: &Printer, session: &Session, names: &[String]) -> Result<()> 
     for name in names {
         let listed = session.config.tools.disabled.iter().any(|entry| entry == name);
         let means = |entry: &&Entry| selects(name, entry.meta());
-        if !listed && !session.pinza.tools().any(|entry| means(&entry)) {
+        if !listed && !is_known(&session.pinza, name) {
             return Err(unknown(session, name).into());
         }
         // A tool that a set switches off stays off as long as the set is listed.

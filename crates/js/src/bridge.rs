@@ -1,0 +1,218 @@
+//! What scripts ask for, decided and done by Pinza.
+//!
+//! Each request is checked on its own: the manifest's capabilities are an upper bound, policy
+//! and approver decide below it, and files and network are the same guarded ones that every
+//! other tool uses.
+
+use std::time::Duration;
+
+use pinza_core::{
+    BoxFuture, CallContext, Capability, ErrorKind, FsError, FsVerb, Permission, Permits, ToolError, WriteMode,
+    capability,
+};
+use pinza_host::http::{HttpRequest, HttpResponse, Redirects};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::tool::JsTool;
+
+/// A text file that a script reads at once.
+const FILE_LIMIT: u64 = 8 << 20;
+
+/// A response body; the script's own heap is smaller still.
+const BODY_LIMIT: usize = 8 << 20;
+
+/// No timer outlives any call.
+const LONGEST_TIMER: f64 = 3_600_000.0;
+
+/// A running call, as its bridges see it.
+pub(crate) struct Asking<'a> {
+    pub(crate) tool: &'a JsTool,
+    pub(crate) context: &'a CallContext,
+}
+
+/// The answer to a request: JSON text, raw bytes, both or neither.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) json: Option<String>,
+    pub(crate) bytes: Option<Vec<u8>>,
+}
+
+impl Answer {
+    fn json(value: &Value) -> Self {
+        Self { json: Some(value.to_string()), bytes: None }
+    }
+}
+
+pub(crate) async fn answer(
+    asking: &Asking<'_>,
+    op: String,
+    json: String,
+    bytes: Option<Vec<u8>>,
+) -> Result<Answer, ToolError> {
+    match op.as_str() {
+        "timer" => timer(read(&json)?).await,
+        "fs.read" => read_file(asking, read(&json)?).await,
+        "fs.write" => write_file(asking, read(&json)?, WriteMode::Replace).await,
+        "fs.append" => write_file(asking, read(&json)?, WriteMode::Append).await,
+        "fs.exists" => exists(asking, read(&json)?).await,
+        "fetch" => fetch(asking, read(&json)?, bytes).await,
+        "download" => download(asking, read(&json)?).await,
+        "lib" => library(asking, read(&json)?),
+        "google.token" | "google.email" => {
+            Err(ToolError::new(ErrorKind::NotFound, "No Google account is connected"))
+        }
+        op => Err(ToolError::validation(format!("There is no bridge '{}'", pinza_core::visible(op)))),
+    }
+}
+
+impl Permits for Asking<'_> {
+    fn permit(&self, permission: Permission) -> BoxFuture<'_, Result<(), ToolError>> {
+        let declared = self.tool.capabilities.as_ref();
+        if declared.is_some_and(|declared| !declared.contains(&permission.capability)) {
+            let hint = format!("The manifest of '{}' does not declare it.", self.tool.definition.name);
+            return Box::pin(std::future::ready(Err(ToolError::denied(&permission.capability, hint))));
+        }
+        self.context.permit(permission)
+    }
+}
+
+impl Asking<'_> {
+    async fn needs(&self, name: &'static str, argument: &str, text: &str) -> Result<(), ToolError> {
+        self.permit(Permission::new(Capability::known(name)).about(argument, text)).await
+    }
+}
+
+/// The prelude wrote this JSON, but a script may have got at it: nothing is taken on trust.
+fn read<T: DeserializeOwned>(json: &str) -> Result<T, ToolError> {
+    serde_json::from_str(json).map_err(|error| ToolError::validation(format!("A bridge was misused: {error}")))
+}
+
+#[derive(Deserialize)]
+struct Timer {
+    ms: f64,
+}
+
+async fn timer(timer: Timer) -> Result<Answer, ToolError> {
+    let milliseconds = if timer.ms.is_nan() { 0.0 } else { timer.ms.clamp(0.0, LONGEST_TIMER) };
+    tokio::time::sleep(Duration::from_secs_f64(milliseconds / 1000.0)).await;
+    Ok(Answer::default())
+}
+
+#[derive(Deserialize)]
+struct FileRequest {
+    path: String,
+    #[serde(default)]
+    content: String,
+}
+
+async fn read_file(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
+    let path = request.path;
+    asking.needs(capability::FS_READ, "path", &path).await?;
+    let bytes = asking.tool.host.files.read(&path, FILE_LIMIT).await;
+    let bytes = bytes.map_err(|error| error.answer(FsVerb::Read, &path))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| ToolError::validation(format!("File is not UTF-8 text: {}", pinza_core::visible(&path))))?;
+    let text = text.strip_prefix('\u{feff}').map(String::from).unwrap_or(text);
+    Ok(Answer::json(&Value::String(text)))
+}
+
+async fn write_file(asking: &Asking<'_>, request: FileRequest, mode: WriteMode) -> Result<Answer, ToolError> {
+    let FileRequest { path, content } = request;
+    write(asking, &path, content.as_bytes(), mode).await?;
+    Ok(Answer::json(&json!(content.len())))
+}
+
+async fn write(asking: &Asking<'_>, path: &str, data: &[u8], mode: WriteMode) -> Result<(), ToolError> {
+    asking.needs(capability::FS_WRITE, "path", path).await?;
+    let files = &asking.tool.host.files;
+    let answer = |error: FsError| error.answer(FsVerb::Write, path);
+    let parent = std::path::Path::new(path).parent().and_then(std::path::Path::to_str);
+    if let Some(parent) = parent.filter(|parent| !parent.is_empty()) {
+        files.mkdirp(parent).await.map_err(answer)?;
+    }
+    files.write(path, data, mode).await.map_err(answer)
+}
+
+async fn exists(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
+    let path = request.path;
+    asking.needs(capability::FS_READ, "path", &path).await?;
+    let found = asking.tool.host.files.stat(&path).await.map_err(|error| error.answer(FsVerb::Read, &path))?;
+    Ok(Answer::json(&json!(found.is_some())))
+}
+
+#[derive(Deserialize)]
+struct Fetch {
+    url: String,
+    #[serde(default = "get")]
+    method: String,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    #[serde(default)]
+    redirect: Option<String>,
+    #[serde(default)]
+    path: String,
+}
+
+fn get() -> String {
+    "GET".into()
+}
+
+async fn fetch(asking: &Asking<'_>, fetch: Fetch, body: Option<Vec<u8>>) -> Result<Answer, ToolError> {
+    let asked = fetch.url.clone();
+    let response = send(asking, fetch, body).await?;
+    let head = json!({
+        "status": response.status,
+        "statusText": response.reason,
+        "headers": response.headers,
+        "url": response.url,
+        "redirected": response.url != asked,
+        "truncated": response.truncated,
+    });
+    Ok(Answer { json: Some(head.to_string()), bytes: Some(response.body) })
+}
+
+async fn send(asking: &Asking<'_>, fetch: Fetch, body: Option<Vec<u8>>) -> Result<HttpResponse, ToolError> {
+    let mut request = HttpRequest::new(&fetch.method, &fetch.url).map_err(|error| error.answer())?;
+    for (name, value) in &fetch.headers {
+        request = request.header(name, value).map_err(|error| error.answer())?;
+    }
+    if let Some(body) = body {
+        request = request.body(body);
+    }
+    if matches!(fetch.redirect.as_deref(), Some("manual" | "error")) {
+        request = request.redirects(Redirects::None);
+    }
+    asking.needs(capability::NET, "url", &request.url()).await?;
+    let response = asking.tool.host.http.send(request.max_body(BODY_LIMIT), asking).await;
+    let response = response.map_err(|error| error.answer())?;
+    if fetch.redirect.as_deref() == Some("error") && (300..400).contains(&response.status) {
+        return Err(ToolError::network(format!("The server redirects: {}", fetch.url)));
+    }
+    Ok(response)
+}
+
+async fn download(asking: &Asking<'_>, fetch: Fetch) -> Result<Answer, ToolError> {
+    let path = fetch.path.clone();
+    let response = send(asking, fetch, None).await?;
+    if response.truncated {
+        return Err(ToolError::new(ErrorKind::OutputLimit, "The download is larger than 8 MiB"));
+    }
+    write(asking, &path, &response.body, WriteMode::Replace).await?;
+    Ok(Answer::json(&json!({ "bytes": response.body.len(), "status": response.status })))
+}
+
+#[derive(Deserialize)]
+struct Library {
+    name: String,
+}
+
+fn library(asking: &Asking<'_>, library: Library) -> Result<Answer, ToolError> {
+    let libraries = &asking.tool.libraries;
+    let Some(code) = libraries.get(&library.name) else {
+        let known: Vec<&str> = libraries.keys().map(String::as_str).collect();
+        let message = format!("There is no library '{}'", pinza_core::visible(&library.name));
+        return Err(ToolError::new(ErrorKind::NotFound, message).hint(format!("There are: {}", known.join(", "))));
+    };
+    Ok(Answer::json(&json!({ "source": code.text, "file": code.file })))
+}

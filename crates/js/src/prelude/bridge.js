@@ -1,0 +1,72 @@
+// Requests to the host, and their answers. No promise is chained inside the prelude: an answer calls a
+// function that settles the caller's own promise, so patched promise methods are never asked.
+
+const pending = new Map();
+
+// Starts a request; `finish(ok, json, bytes)` is called at most once, from `settle`.
+function start(op, payload, bytes, finish) {
+  const id = native.request(op, stringify(payload), bytes);
+  mapSet(pending, id, finish);
+  return id;
+}
+
+function cancel(id) {
+  if (mapDelete(pending, id)) native.cancel(id);
+}
+
+function settle(id, ok, json, bytes) {
+  const finish = mapGet(pending, id);
+  if (finish === undefined) return;
+  mapDelete(pending, id);
+  finish(ok, json, bytes);
+}
+
+// A request whose answer, given to `convert(value, bytes)`, fulfils a promise.
+function ask(op, payload, bytes, convert) {
+  return new Promise((resolve, reject) => {
+    start(op, payload, bytes, (ok, json, answer) => {
+      if (!ok) return reject(failure(json, Error));
+      try {
+        resolve(convert(answerOf(json), answer));
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}
+
+function askNow(op, payload) {
+  const answer = native.requestSync(op, stringify(payload));
+  if (!answer[0]) throw failure(answer[1], Error);
+  return answerOf(answer[1]);
+}
+
+function answerOf(json) {
+  if (json === undefined || json === null || json === "") return undefined;
+  const value = parse(json);
+  return isObject(value) && !isArray(value) ? setPrototypeOf(value, null) : value;
+}
+
+// The error that a refused or failed request becomes; `code` is one of Pinza's stable error codes.
+function failure(json, Fallback) {
+  const { code, message = "the request failed", name } = answerOf(json) ?? { __proto__: null };
+  const error = errorNamed(name, message, Fallback);
+  if (code !== undefined && !isDomName(name)) hidden(error, "code", code);
+  return error;
+}
+
+function errorNamed(name, message, Fallback) {
+  if (name === "TypeError") return new TypeError(message);
+  if (name === "RangeError") return new RangeError(message);
+  if (name === "SyntaxError") return new SyntaxError(message);
+  return isDomName(name) ? new DOMException(message, name) : new Fallback(message);
+}
+
+function isDomName(name) {
+  return typeof name === "string" && name !== "Error" && name !== "TypeError" && name !== "RangeError" && name !== "SyntaxError";
+}
+
+// HTML "report an exception": an error that no caller can catch goes to the call's log.
+function report(error) {
+  native.log("error", `Uncaught ${loadFormat().inspect(error)}`);
+}

@@ -1,0 +1,103 @@
+// How globals come to be: each group is one function that runs at its first touch, because a fresh context is
+// made for every call and most calls use few of them.
+
+const loaders = list();
+
+// An array without a prototype: writing to an index, or JSON.stringify, meets nothing that a script patched.
+function list() {
+  return setPrototypeOf([], null);
+}
+
+function pair(name, value) {
+  return setPrototypeOf([name, value], null);
+}
+
+function push(target, item) {
+  target[target.length] = item;
+}
+
+// Turns a list into the ordinary array that callers expect.
+function asArray(items) {
+  return setPrototypeOf(items, arrayPrototype);
+}
+
+function once(make) {
+  let made;
+  return () => (made ??= make());
+}
+
+function hidden(target, key, value) {
+  tryDefine(target, key, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+  return value;
+}
+
+// Names are global properties as the Web IDL defines them (writable, configurable, not enumerable); until the
+// first read they are accessors that replace themselves.
+function lazyGlobals(load, ...names) {
+  push(loaders, load);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i];
+    defineProperty(global, name, {
+      __proto__: null,
+      get: () => hidden(global, name, load()[name]),
+      set: (value) => void hidden(global, name, value),
+      enumerable: false,
+      configurable: true,
+    });
+  }
+}
+
+// Runs every loader now: for an image of a context that is made once and copied for each call.
+function warm() {
+  for (let i = 0; i < loaders.length; i++) loaders[i]();
+}
+
+// Prototypes of the prelude's own classes, with what the console shows of an instance.
+const platform = new Map();
+
+// Gives a class the shape of a Web IDL interface: enumerable members and a string tag.
+function expose(Class, tag, describe) {
+  enumerate(Class);
+  enumerate(Class.prototype);
+  defineProperty(Class.prototype, toStringTag, { __proto__: null, value: tag, configurable: true });
+  mapSet(platform, Class.prototype, { __proto__: null, tag, describe });
+  return Class;
+}
+
+function enumerate(target) {
+  const keys = ownKeys(target);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i];
+    if (typeof key === "symbol" || key === "constructor" || key === "prototype" || key === "name" || key === "length") continue;
+    defineProperty(target, key, { __proto__: null, enumerable: true });
+  }
+}
+
+function constants(Class, values) {
+  const names = ownKeys(values);
+  for (let i = 0; i < names.length; i++) {
+    const descriptor = { __proto__: null, value: values[names[i]], enumerable: true };
+    defineProperty(Class, names[i], descriptor);
+    defineProperty(Class.prototype, names[i], descriptor);
+  }
+}
+
+function require(count, given, what) {
+  if (given < count) throw new TypeError(`${what}: ${count} argument${count > 1 ? "s" : ""} required, but only ${given} present`);
+}
+
+function isObject(value) {
+  return value !== null && (typeof value === "object" || typeof value === "function");
+}
+
+// A Web IDL dictionary: undefined and null are the empty one.
+function dictionary(value, what) {
+  if (value === undefined || value === null) return { __proto__: null };
+  if (!isObject(value)) throw new TypeError(`${what} must be an object`);
+  return value;
+}
+
+// Web IDL's USVString: lone surrogates become U+FFFD.
+function usv(value) {
+  return toWellFormed(`${value}`);
+}

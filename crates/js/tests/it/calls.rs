@@ -1,0 +1,94 @@
+//! Calls in real workers, through the engine.
+
+use std::time::Duration;
+
+use pinza_core::ErrorKind;
+use serde_json::json;
+
+use crate::support::World;
+
+#[tokio::test]
+async fn results_are_text() {
+    let world = World::new();
+    let cases = [
+        ("function execute() {}", ""),
+        ("function execute() { return null }", ""),
+        ("function execute() { return 'text' }", "text"),
+        ("function execute() { return 5 }", "5"),
+        ("async function execute(p) { return { name: p.name, list: [1, 2] } }", r#"{"name":"Ada","list":[1,2]}"#),
+        ("const execute = (p) => p._env.REGION", "eu"),
+        ("let execute = async () => { await null; return true }", "true"),
+        ("function execute() { return '\\ud800x' }", "\u{fffd}x"),
+        ("function execute() { return { then(f) { f('thenable') } } }", "thenable"),
+        ("function execute(p) { return Object.hasOwn(p, '__proto__') + ' ' + p.__proto__.x }", "true 1"),
+    ];
+    let arguments = serde_json::from_str::<serde_json::Value>(r#"{"name": "Ada", "__proto__": {"x": 1}}"#).unwrap();
+    for (source, expected) in cases {
+        assert_eq!(world.text(source, arguments.clone()).await, expected, "{source}");
+    }
+}
+
+#[tokio::test]
+async fn errors_are_answers() {
+    let world = World::new();
+    let cases = [
+        ("function execute() { throw new Error('boom') }", "execution_error: Tool execution failed: boom"),
+        ("function execute() { throw new TypeError('boom') }", "execution_error: Tool execution failed: TypeError: boom"),
+        ("function execute() { throw 'text' }", "execution_error: Tool execution failed: text"),
+        ("function execute() { throw null }", "execution_error: Tool execution failed: null"),
+        ("function execute() { return new Promise(() => {}) }",
+         "execution_error: Tool execution failed: the script waits for a promise that nothing can settle any more"),
+        ("const execute = 5", "execution_error: Tool execution failed: TypeError: not a function"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(world.text(source, json!({})).await, expected, "{source}");
+    }
+    let error = world.run("\nfunction execute() {\n  nosuch() }", json!({})).await.result.unwrap_err();
+    assert!(error.hint.unwrap().starts_with("Thrown at script.js:3:"));
+}
+
+#[tokio::test]
+async fn every_call_is_fresh() {
+    let world = World::new();
+    let source = "globalThis.count = (globalThis.count ?? 0) + 1;
+        Array.prototype.evil ??= 0; Array.prototype.evil++;
+        function execute() { return [globalThis.count, Array.prototype.evil] }";
+    for _ in 0..3 {
+        assert_eq!(world.text(source, json!({})).await, "[1,1]");
+    }
+}
+
+#[tokio::test]
+async fn a_late_script_is_stopped_and_the_next_call_is_right() {
+    let world = World { timeout: Duration::from_millis(300), ..World::new() };
+    for source in [
+        "function execute() { while (true); }",
+        "async function execute() { while (true) await null }",
+        "function execute() { return new Array(2 ** 32 - 1).join('') }",
+        "function execute() { return /(a+)+$/.test('a'.repeat(40) + 'b') }",
+    ] {
+        let error = world.run(source, json!({})).await.result.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Timeout, "{source}: {error}");
+        assert_eq!(world.text("function execute() { return 'fine' }", json!({})).await, "fine");
+    }
+}
+
+#[tokio::test]
+async fn memory_is_bounded() {
+    let world = World::new();
+    for source in [
+        "function execute() { const a = []; while (true) a.push('x'.repeat(1000) + a.length) }",
+        "function execute() { let s = 'x'; while (true) s += s + Math.random() }",
+        "function execute() { const m = new Map(); for (let i = 0; ; i++) m.set(i, {}) }",
+        "function execute() { return new ArrayBuffer(17 << 20).byteLength }",
+    ] {
+        let error = world.run(source, json!({})).await.result.unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::MemoryLimit | ErrorKind::ExecutionError), "{source}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn the_sandbox_says_what_held() {
+    let details = World::new().run("function execute() {}", json!({})).await.result.unwrap().details.unwrap();
+    assert_eq!(details["sandbox"], json!(["privileges", "rlimits", "landlock", "seccomp"]));
+}

@@ -1,0 +1,4 @@
+//! JavaScript tools through real workers.
+
+mod calls;
+mod support;

@@ -1,0 +1,26 @@
+//! The program from outside, the library through its façade, and the borders between crates.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod support;
+
+// Calling tools.
+mod answers;
+mod arguments;
+mod exec;
+mod files;
+mod hostile;
+mod http;
+mod outputs;
+
+// The other commands.
+mod catalog;
+mod config;
+mod env;
+mod policy;
+mod program;
+mod schema;
+
+mod approval;
+mod borders;
+mod documents;
+mod facade;
