@@ -29,7 +29,7 @@ impl Tool for Trivial {
         &self.0
     }
 
-    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(async { Ok(ToolOutput::text("done")) })
     }
 }

@@ -21,6 +21,9 @@ pub struct ToolDefinition {
     /// The JSON Schema of `details`, where a tool promises one.
     pub output_schema: Option<Value>,
     pub capabilities: Vec<Capability>,
+    /// The most that a call may come to use on its way, other tools that it calls included;
+    /// `None` where nothing is said. Policy decides below it.
+    pub ceiling: Option<Arc<[Capability]>>,
     pub timeout: Duration,
     /// Changes nothing outside itself.
     pub read_only: bool,
@@ -42,6 +45,7 @@ impl ToolDefinition {
             parameters: Parameters::none(),
             output_schema: None,
             capabilities: Vec::new(),
+            ceiling: None,
             timeout: DEFAULT_TIMEOUT,
             read_only: false,
             exclusive: false,

@@ -19,6 +19,7 @@ use crate::{
     bounds::{OutputStore, bound, bound_error},
     error::{ErrorKind, ToolError},
     gate::{Decisions, Gate},
+    names::Capability,
     observer::{CallObserver, Finished, Started},
     policy::Policy,
     registry::{Entry, Snapshot, panic_text},
@@ -135,6 +136,8 @@ impl Engine {
         let entry = find(&scope.snapshot, name, &scope.visibility)?;
         let arguments = Arc::new(entry.checker.check(entry.definition(), arguments)?);
         let context = CallContext {
+            engine: self,
+            scope,
             id: id.clone(),
             progress: scope.progress.clone(),
             gate: Gate {
@@ -144,6 +147,7 @@ impl Engine {
                 tool: entry.definition().name.clone(),
                 arguments: Arc::clone(&arguments),
                 cancellation: scope.cancellation.clone(),
+                ceiling: lower(scope.ceiling.as_ref(), entry.definition().ceiling.as_ref()),
                 stopwatch: Stopwatch::start(trace.begun),
                 decisions: trace.decisions.clone(),
             },
@@ -156,7 +160,7 @@ impl Engine {
         &self,
         entry: &Entry,
         arguments: &Arguments,
-        context: &CallContext,
+        context: &CallContext<'_>,
         scope: &CallScope,
     ) -> ToolResult {
         let tool = entry.tool.as_ref();
@@ -183,6 +187,14 @@ impl Engine {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("policy", &self.policy()).finish_non_exhaustive()
+    }
+}
+
+/// What both ceilings allow.
+fn lower(above: Option<&Arc<[Capability]>>, own: Option<&Arc<[Capability]>>) -> Option<Arc<[Capability]>> {
+    match (above, own) {
+        (Some(above), Some(own)) => Some(own.iter().filter(|name| above.contains(name)).cloned().collect()),
+        (one, other) => one.or(other).cloned(),
     }
 }
 

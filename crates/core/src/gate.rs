@@ -48,6 +48,8 @@ pub(crate) struct Gate {
     pub(crate) tool: ToolName,
     pub(crate) arguments: Arc<Arguments>,
     pub(crate) cancellation: CancellationToken,
+    /// What nothing in this call may go beyond, whatever policy says.
+    pub(crate) ceiling: Option<Arc<[Capability]>>,
     pub(crate) stopwatch: Stopwatch,
     pub(crate) decisions: Decisions,
 }
@@ -84,6 +86,12 @@ impl Gate {
     }
 
     async fn pass(&self, permission: Permission) -> Result<(), ToolError> {
+        if self.ceiling.as_ref().is_some_and(|ceiling| !ceiling.contains(&permission.capability)) {
+            let hint = "The tool's own manifest does not declare it.";
+            let error = ToolError::denied(&permission.capability, hint);
+            self.record(permission.capability, false, false);
+            return Err(error);
+        }
         let decision = self.decide(&permission);
         match decision.verdict {
             Verdict::Allow => {

@@ -120,6 +120,8 @@ impl std::fmt::Display for Rule {
 pub enum RuleSource {
     Config,
     Flag,
+    /// A trusted project's, which asks or denies and never allows.
+    Project,
 }
 
 /// Why a permission was decided as it was.
@@ -145,6 +147,14 @@ impl Policy {
         let config = config.into_iter().map(|rule| (rule, RuleSource::Config));
         let flags = flags.into_iter().map(|rule| (rule, RuleSource::Flag));
         Self { rules: config.chain(flags).collect() }
+    }
+
+    /// Adds a trusted project's rules behind the user's own.
+    #[must_use]
+    pub fn and_project(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        let narrowing = rules.into_iter().filter(|rule| rule.effect != Verdict::Allow);
+        self.rules.extend(narrowing.map(|rule| (rule, RuleSource::Project)));
+        self
     }
 
     /// The rules in order; a rule's number is its place, counted from 1.

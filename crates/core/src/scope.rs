@@ -5,7 +5,11 @@ use std::{collections::HashSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    approval::PromptDesk, bounds::TextLimit, names::ToolName, registry::Snapshot, tool::ProgressSink,
+    approval::PromptDesk,
+    bounds::TextLimit,
+    names::{Capability, ToolName},
+    registry::Snapshot,
+    tool::ProgressSink,
 };
 
 /// The entry that a call came through.
@@ -24,9 +28,10 @@ pub enum Caller {
     Schedule {
         id: String,
     },
-    /// Another tool, from inside its own call.
+    /// Another tool, from inside its own call, so many calls deep.
     Tool {
         name: ToolName,
+        depth: u8,
     },
 }
 
@@ -60,6 +65,8 @@ pub struct CallScope {
     pub snapshot: Arc<Snapshot>,
     pub visibility: Visibility,
     pub desk: Arc<PromptDesk>,
+    /// The most that this call may use: the ceilings of the tools that it came through.
+    pub ceiling: Option<Arc<[Capability]>>,
     pub cancellation: CancellationToken,
     pub progress: Option<Arc<dyn ProgressSink>>,
     pub text_limit: TextLimit,
@@ -73,9 +80,18 @@ impl CallScope {
             snapshot,
             visibility: Visibility::All,
             desk: Arc::new(PromptDesk::closed()),
+            ceiling: None,
             cancellation: CancellationToken::new(),
             progress: None,
             text_limit: TextLimit::MODEL,
+        }
+    }
+
+    /// How many calls surround this one.
+    pub(crate) fn depth(&self) -> u8 {
+        match self.caller {
+            Caller::Tool { depth, .. } => depth,
+            _ => 0,
         }
     }
 

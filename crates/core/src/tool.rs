@@ -8,8 +8,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    definition::ToolDefinition, error::ToolError, gate::Gate, names::Capability, output::Content,
-    output::ToolOutput,
+    bounds::TextLimit,
+    definition::ToolDefinition,
+    engine::Engine,
+    error::ToolError,
+    gate::Gate,
+    names::Capability,
+    output::{Content, ToolOutput},
+    scope::{CallScope, Caller},
 };
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -27,7 +33,11 @@ pub trait Tool: Send + Sync {
 
     /// Runs the tool. Arguments are validated; blocking work belongs on a blocking thread;
     /// dropping the future must stop the work.
-    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult>;
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolResult>;
 }
 
 /// A permission for each capability that a definition declares, about its subject.
@@ -132,14 +142,19 @@ pub trait ProgressSink: Send + Sync {
     fn progress(&self, call: &CallId, partial: &[Content]);
 }
 
+/// Calls inside calls inside calls.
+const DEEPEST: u8 = 8;
+
 /// What a running tool may ask of its host.
-pub struct CallContext {
+pub struct CallContext<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) scope: &'a CallScope,
     pub(crate) id: CallId,
     pub(crate) progress: Option<Arc<dyn ProgressSink>>,
     pub(crate) gate: Gate,
 }
 
-impl CallContext {
+impl CallContext<'_> {
     pub fn id(&self) -> &CallId {
         &self.id
     }
@@ -155,15 +170,33 @@ impl CallContext {
             sink.progress(&self.id, partial);
         }
     }
+
+    /// Calls another tool with this call's own rights, and no more than this tool's ceiling.
+    /// The answer comes whole: no text is spilled on its way to a program.
+    pub async fn call_tool(&self, name: &str, arguments: Value) -> ToolResult {
+        let depth = self.scope.depth() + 1;
+        if depth > DEEPEST {
+            return Err(ToolError::execution(format!("Tools call each other more than {DEEPEST} deep")));
+        }
+        let scope = CallScope {
+            caller: Caller::Tool { name: self.gate.tool.clone(), depth },
+            ceiling: self.gate.ceiling.clone(),
+            progress: None,
+            text_limit: TextLimit::NONE,
+            ..self.scope.clone()
+        };
+        let call = ToolCall { id: CallId::new(format!("{}.{depth}", self.id)), name: name.into(), arguments };
+        self.engine.call(call, &scope).await.result
+    }
 }
 
-impl Permits for CallContext {
+impl Permits for CallContext<'_> {
     fn permit(&self, permission: Permission) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(self.gate.pass_pausing(permission))
     }
 }
 
-impl std::fmt::Debug for CallContext {
+impl std::fmt::Debug for CallContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CallContext").field("id", &self.id).finish_non_exhaustive()
     }

@@ -25,7 +25,7 @@ pub trait NativeTool: Send + Sync + 'static {
     fn call(
         &self,
         parameters: Self::Parameters,
-        context: &CallContext,
+        context: &CallContext<'_>,
     ) -> impl Future<Output = ToolResult> + Send;
 }
 
@@ -55,7 +55,11 @@ impl<T: NativeTool> Tool for Typed<T> {
         self.tool.permissions(&self.definition, arguments)
     }
 
-    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolResult> {
         Box::pin(async move {
             // The schema has been checked; what is left is what a type knows and a schema does not.
             let parameters = T::Parameters::deserialize(arguments)

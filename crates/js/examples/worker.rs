@@ -1,5 +1,39 @@
 //! The worker on its own, so that this crate's tests run the real thing.
+//!
+//! A second argument names something that no worker may do: tried once the worker's own work is
+//! over, when the door is closed behind it.
 
-fn main() -> std::process::ExitCode {
-    pinza_js::work()
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let ended = pinza_js::work();
+    match std::env::args().nth(2) {
+        None => ended,
+        Some(attempt) => attempted(&attempt),
+    }
+}
+
+/// Succeeds where the attempt does, which no test wants to see.
+fn attempted(attempt: &str) -> ExitCode {
+    use rustix::process::{Pid, Signal, getppid, kill_process};
+    let done = match attempt {
+        "nothing" => true,
+        "open" => std::fs::File::open("/etc/passwd").is_ok(),
+        "create" => std::fs::write("/tmp/pinza-escaped", "x").is_ok(),
+        "list" => std::fs::read_dir("/").is_ok(),
+        "socket" => std::net::UdpSocket::bind("127.0.0.1:0").is_ok(),
+        "connect" => std::net::TcpStream::connect("127.0.0.1:9").is_ok(),
+        "pair" => std::os::unix::net::UnixStream::pair().is_ok(),
+        "fork" => std::process::Command::new("/bin/true").spawn().is_ok(),
+        "thread" => std::thread::Builder::new().spawn(|| ()).is_ok(),
+        "exec" => {
+            // Comes back only where it failed.
+            let _ = std::os::unix::process::CommandExt::exec(&mut std::process::Command::new("/bin/true"));
+            false
+        }
+        "kill" => getppid().is_some_and(|parent: Pid| kill_process(parent, Signal::CONT).is_ok()),
+        "chdir" => std::env::set_current_dir("/tmp").is_ok(),
+        _ => false,
+    };
+    if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,20 +1,23 @@
 //! What scripts ask for, decided and done by Pinza.
 //!
-//! Each request is checked on its own: the manifest's capabilities are an upper bound, policy
-//! and approver decide below it, and files and network are the same guarded ones that every
+//! Each request is checked on its own: the manifest's capabilities are a ceiling, policy and
+//! approver decide below it, and files and network are the same guarded ones that every
 //! other tool uses.
 
 use std::time::Duration;
 
 use pinza_core::{
-    BoxFuture, CallContext, Capability, ErrorKind, FsError, FsVerb, Permission, Permits, ToolError, WriteMode,
-    capability,
+    BoxFuture, CallContext, Capability, ErrorKind, FsError, FsVerb, Permission, Permits, ToolError,
+    WriteMode, capability,
 };
 use pinza_host::http::{HttpRequest, HttpResponse, Redirects};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::tool::JsTool;
+use crate::{
+    job::Job,
+    stand_in::{self, StandIn},
+};
 
 /// A text file that a script reads at once.
 const FILE_LIMIT: u64 = 8 << 20;
@@ -27,8 +30,8 @@ const LONGEST_TIMER: f64 = 3_600_000.0;
 
 /// A running call, as its bridges see it.
 pub(crate) struct Asking<'a> {
-    pub(crate) tool: &'a JsTool,
-    pub(crate) context: &'a CallContext,
+    pub(crate) job: &'a Job<'a>,
+    pub(crate) context: &'a CallContext<'a>,
 }
 
 /// The answer to a request: JSON text, raw bytes, both or neither.
@@ -58,7 +61,9 @@ pub(crate) async fn answer(
         "fs.exists" => exists(asking, read(&json)?).await,
         "fetch" => fetch(asking, read(&json)?, bytes).await,
         "download" => download(asking, read(&json)?).await,
-        "lib" => library(asking, read(&json)?),
+        "time" => time(asking, read(&json)?),
+        "tools.call" => call_tool(asking, read(&json)?).await,
+        "lib" => library(asking, read(&json)?).await,
         "google.token" | "google.email" => {
             Err(ToolError::new(ErrorKind::NotFound, "No Google account is connected"))
         }
@@ -66,26 +71,16 @@ pub(crate) async fn answer(
     }
 }
 
-impl Permits for Asking<'_> {
-    fn permit(&self, permission: Permission) -> BoxFuture<'_, Result<(), ToolError>> {
-        let declared = self.tool.capabilities.as_ref();
-        if declared.is_some_and(|declared| !declared.contains(&permission.capability)) {
-            let hint = format!("The manifest of '{}' does not declare it.", self.tool.definition.name);
-            return Box::pin(std::future::ready(Err(ToolError::denied(&permission.capability, hint))));
-        }
-        self.context.permit(permission)
-    }
-}
-
 impl Asking<'_> {
     async fn needs(&self, name: &'static str, argument: &str, text: &str) -> Result<(), ToolError> {
-        self.permit(Permission::new(Capability::known(name)).about(argument, text)).await
+        self.context.permit(Permission::new(Capability::known(name)).about(argument, text)).await
     }
 }
 
 /// The prelude wrote this JSON, but a script may have got at it: nothing is taken on trust.
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, ToolError> {
-    serde_json::from_str(json).map_err(|error| ToolError::validation(format!("A bridge was misused: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| ToolError::validation(format!("A bridge was misused: {error}")))
 }
 
 #[derive(Deserialize)]
@@ -100,6 +95,19 @@ async fn timer(timer: Timer) -> Result<Answer, ToolError> {
 }
 
 #[derive(Deserialize)]
+struct Time {
+    #[serde(default)]
+    timezone: Option<String>,
+    #[serde(default)]
+    format: Option<String>,
+}
+
+fn time(asking: &Asking<'_>, time: Time) -> Result<Answer, ToolError> {
+    let text = (asking.job.host.clock)(time.timezone.as_deref(), time.format.as_deref())?;
+    Ok(Answer::json(&Value::String(text)))
+}
+
+#[derive(Deserialize)]
 struct FileRequest {
     path: String,
     #[serde(default)]
@@ -109,10 +117,11 @@ struct FileRequest {
 async fn read_file(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
     let path = request.path;
     asking.needs(capability::FS_READ, "path", &path).await?;
-    let bytes = asking.tool.host.files.read(&path, FILE_LIMIT).await;
+    let bytes = asking.job.host.files.read(&path, FILE_LIMIT).await;
     let bytes = bytes.map_err(|error| error.answer(FsVerb::Read, &path))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| ToolError::validation(format!("File is not UTF-8 text: {}", pinza_core::visible(&path))))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        ToolError::validation(format!("File is not UTF-8 text: {}", pinza_core::visible(&path)))
+    })?;
     let text = text.strip_prefix('\u{feff}').map(String::from).unwrap_or(text);
     Ok(Answer::json(&Value::String(text)))
 }
@@ -125,7 +134,7 @@ async fn write_file(asking: &Asking<'_>, request: FileRequest, mode: WriteMode) 
 
 async fn write(asking: &Asking<'_>, path: &str, data: &[u8], mode: WriteMode) -> Result<(), ToolError> {
     asking.needs(capability::FS_WRITE, "path", path).await?;
-    let files = &asking.tool.host.files;
+    let files = &asking.job.host.files;
     let answer = |error: FsError| error.answer(FsVerb::Write, path);
     let parent = std::path::Path::new(path).parent().and_then(std::path::Path::to_str);
     if let Some(parent) = parent.filter(|parent| !parent.is_empty()) {
@@ -137,7 +146,7 @@ async fn write(asking: &Asking<'_>, path: &str, data: &[u8], mode: WriteMode) ->
 async fn exists(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
     let path = request.path;
     asking.needs(capability::FS_READ, "path", &path).await?;
-    let found = asking.tool.host.files.stat(&path).await.map_err(|error| error.answer(FsVerb::Read, &path))?;
+    let found = asking.job.host.files.stat(&path).await.map_err(|error| error.answer(FsVerb::Read, &path))?;
     Ok(Answer::json(&json!(found.is_some())))
 }
 
@@ -183,13 +192,35 @@ async fn send(asking: &Asking<'_>, fetch: Fetch, body: Option<Vec<u8>>) -> Resul
     if matches!(fetch.redirect.as_deref(), Some("manual" | "error")) {
         request = request.redirects(Redirects::None);
     }
-    asking.needs(capability::NET, "url", &request.url()).await?;
-    let response = asking.tool.host.http.send(request.max_body(BODY_LIMIT), asking).await;
+    let url = request.url();
+    asking.needs(capability::NET, "url", &url).await?;
+    if let Some(stand_ins) = &asking.job.host.stand_ins {
+        return stand_in::find(stand_ins, &fetch.method, &url).map(|found| stand_in_response(found, url));
+    }
+    let response = asking.job.host.http.send(request.max_body(BODY_LIMIT), asking.context).await;
     let response = response.map_err(|error| error.answer())?;
     if fetch.redirect.as_deref() == Some("error") && (300..400).contains(&response.status) {
         return Err(ToolError::network(format!("The server redirects: {}", fetch.url)));
     }
     Ok(response)
+}
+
+fn stand_in_response(stand_in: &StandIn, url: String) -> HttpResponse {
+    let (body, content_type) = stand_in.body();
+    let mut headers = stand_in.headers.clone();
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+        headers.push(("content-type".into(), content_type.into()));
+    }
+    let total = Some(body.len() as u64);
+    HttpResponse {
+        status: stand_in.status,
+        reason: String::new(),
+        headers,
+        url,
+        body,
+        truncated: false,
+        total,
+    }
 }
 
 async fn download(asking: &Asking<'_>, fetch: Fetch) -> Result<Answer, ToolError> {
@@ -203,16 +234,36 @@ async fn download(asking: &Asking<'_>, fetch: Fetch) -> Result<Answer, ToolError
 }
 
 #[derive(Deserialize)]
-struct Library {
+struct Called {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+/// Boxed, because the tool that is called may be a script that calls tools.
+async fn call_tool(asking: &Asking<'_>, called: Called) -> Result<Answer, ToolError> {
+    let calling: BoxFuture<'_, _> = Box::pin(asking.context.call_tool(&called.name, called.arguments));
+    let output = calling.await?;
+    Ok(Answer::json(&Value::String(output.as_text())))
+}
+
+#[derive(Deserialize)]
+struct LibraryName {
     name: String,
 }
 
-fn library(asking: &Asking<'_>, library: Library) -> Result<Answer, ToolError> {
-    let libraries = &asking.tool.libraries;
-    let Some(code) = libraries.get(&library.name) else {
+async fn library(asking: &Asking<'_>, asked: LibraryName) -> Result<Answer, ToolError> {
+    let libraries = asking.job.libraries;
+    let name = pinza_core::visible(&asked.name);
+    let Some(library) = libraries.get(&asked.name).cloned() else {
         let known: Vec<&str> = libraries.keys().map(String::as_str).collect();
-        let message = format!("There is no library '{}'", pinza_core::visible(&library.name));
-        return Err(ToolError::new(ErrorKind::NotFound, message).hint(format!("There are: {}", known.join(", "))));
+        let error = ToolError::new(ErrorKind::NotFound, format!("There is no library '{name}'"));
+        return Err(error.hint(format!("There are: {}", known.join(", "))));
     };
-    Ok(Answer::json(&json!({ "source": code.text, "file": code.file })))
+    let read = tokio::task::spawn_blocking(move || library.read()).await;
+    let script = read.map_err(|error| ToolError::execution(error.to_string()))?.map_err(|problems| {
+        let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        ToolError::execution(format!("The library '{name}' cannot be used: {}", reasons.join("; ")))
+    })?;
+    Ok(Answer::json(&json!({ "source": script.code, "file": script.file })))
 }

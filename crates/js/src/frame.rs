@@ -10,6 +10,14 @@ use serde::{Deserialize, Serialize};
 /// No frame is larger: the output limit and room for its envelope.
 pub(crate) const LIMIT: usize = (16 << 20) + (1 << 20);
 
+/// Requests of one call that wait for an answer at the same time. The worker refuses more, and
+/// Pinza ends a worker that does not: the same goes for the log.
+pub(crate) const IN_FLIGHT: usize = 256;
+
+/// Lines that one call may write to its log, and bytes of each; one more line says that some are left out.
+pub(crate) const LOG_LINES: usize = 1000;
+pub(crate) const LOG_LENGTH: usize = 16 << 10;
+
 /// `length of the rest (4) | length of the JSON (4)`, little-endian.
 pub(crate) const HEAD: usize = 8;
 
@@ -18,33 +26,66 @@ pub(crate) const HEAD: usize = 8;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum ToWorker {
     /// Keep a script under a number; its code is the frame's bytes.
-    Load { script: u64, file: String },
+    Load {
+        script: u64,
+        file: String,
+    },
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
-    Reply { id: u32, ok: bool, json: Option<String>, has_bytes: bool },
+    Reply {
+        id: u32,
+        ok: bool,
+        json: Option<String>,
+        has_bytes: bool,
+    },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CallFrame {
     pub(crate) script: u64,
-    pub(crate) function: String,
+    pub(crate) entry: Entry,
     pub(crate) params: String,
     /// Bytes above what the loaded script takes.
     pub(crate) heap: usize,
     pub(crate) stack: usize,
 }
 
+/// What of a script is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// A function that the loader found among the script's own.
+    Function(String),
+    /// `main` if the script defines it, else the value of the script's last expression.
+    Program,
+}
+
 /// Worker to Pinza.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromWorker {
-    /// The sandbox is closed behind the worker; what held, in words.
-    Ready { sandbox: Vec<String> },
-    Request { id: u32, op: String, json: String, has_bytes: bool },
-    Cancel { id: u32 },
-    Log { level: String, text: String },
+    /// The worker waits for a call, with a new engine. The sandbox is closed behind it; what
+    /// held, in words.
+    Ready {
+        sandbox: Vec<String>,
+    },
+    Request {
+        id: u32,
+        op: String,
+        json: String,
+        has_bytes: bool,
+    },
+    Cancel {
+        id: u32,
+    },
+    Log {
+        level: String,
+        text: String,
+    },
     /// The call's end. The text, of the result or of the error, is the frame's bytes.
-    Result { end: End },
+    Result {
+        end: End,
+    },
 }
 
 /// How a call ended inside the worker.
@@ -82,7 +123,10 @@ pub(crate) fn lengths(head: [u8; HEAD]) -> io::Result<(usize, usize)> {
     }
 }
 
-pub(crate) fn decode<T: for<'de> Deserialize<'de>>(mut body: Vec<u8>, json: usize) -> io::Result<(T, Vec<u8>)> {
+pub(crate) fn decode<T: for<'de> Deserialize<'de>>(
+    mut body: Vec<u8>,
+    json: usize,
+) -> io::Result<(T, Vec<u8>)> {
     let bytes = body.split_off(json);
     Ok((serde_json::from_slice(&body).map_err(io::Error::other)?, bytes))
 }

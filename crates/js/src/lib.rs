@@ -4,13 +4,22 @@
 //! socket. What a script may do, it asks Pinza for, and Pinza decides as for any other tool.
 
 mod bridge;
+mod eval;
 mod frame;
+mod job;
+mod loader;
+mod manifest;
 mod pool;
 mod prelude;
+mod source;
+mod stand_in;
 mod tool;
 mod worker;
 
-
+pub use eval::JsEval;
+pub use loader::{Libraries, Loaded, LoadedTool, OnClash, Place, Problem, ScriptSource, load};
 pub use pool::{Code, Pool};
-pub use tool::{Host, JsTool, Limits};
+pub use source::{Examiner, Script, SourceFault, SourceKind, examine};
+pub use stand_in::StandIn;
+pub use tool::{Clock, Host, JsTool, Limits};
 pub use worker::{WORK, work};

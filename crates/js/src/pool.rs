@@ -1,30 +1,38 @@
 //! Workers, pre-started and replaced: one call has one worker, and a worker that was in the
 //! middle of a call when the call ended is killed, not reused.
+//!
+//! A worker says that it is ready before each call, not only before the first: one that died of
+//! what a script left behind is found here, and the next call gets another.
 
 use std::{
     collections::HashSet,
     io,
     os::fd::OwnedFd,
     path::PathBuf,
-    process::Stdio,
+    pin::Pin,
+    process::{ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use tokio::{
-    io::AsyncReadExt as _,
+    io::{AsyncReadExt as _, AsyncWrite},
     net::{
         UnixStream,
         unix::{ReadHalf, WriteHalf},
     },
     process::{Child, Command},
     sync::{Semaphore, SemaphorePermit},
+    time::timeout,
 };
 
 use crate::{
     frame::{self, FromWorker, HEAD},
+    loader::ScriptSource,
     worker::WORK,
 };
 
@@ -34,18 +42,26 @@ const WORKERS: usize = 64;
 /// Workers that wait for work. Each takes a few megabytes.
 const IDLE: usize = 4;
 
+/// A worker that has not said by now that it is ready is not going to.
+const START: Duration = Duration::from_secs(10);
+
+/// From a closed socket to the end of the process.
+const END: Duration = Duration::from_secs(2);
+
+/// Scripts that one worker keeps, in bytes; one that holds more is replaced.
+const KEPT: usize = 16 << 20;
+
 /// A script that workers keep: named by its number, sent to each worker once.
 #[derive(Debug)]
 pub struct Code {
     pub(crate) number: u64,
-    pub(crate) file: String,
-    pub(crate) text: String,
+    pub(crate) script: Arc<ScriptSource>,
 }
 
 impl Code {
-    pub fn new(file: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(script: Arc<ScriptSource>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), file: file.into(), text: text.into() }
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script }
     }
 }
 
@@ -72,17 +88,24 @@ impl Pool {
     /// A ready worker, for one call.
     pub(crate) async fn lease(self: &Arc<Self>) -> io::Result<Lease<'_>> {
         let place = self.places.acquire().await.map_err(io::Error::other)?;
-        let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let worker = match waiting {
-            Some(worker) => worker,
-            None => Worker::start(&self.program).await?,
-        };
+        while let Some(mut worker) = self.waiting() {
+            // One that died while it waited is dropped here.
+            if worker.ready().await.is_ok() {
+                return Ok(Lease { pool: self, worker, _place: place });
+            }
+        }
+        let mut worker = Worker::start(&self.program)?;
+        worker.ready().await?;
         Ok(Lease { pool: self, worker, _place: place })
+    }
+
+    fn waiting(&self) -> Option<Worker> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     fn give_back(&self, worker: Worker) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE {
+        if idle.len() < IDLE && worker.kept < KEPT && !worker.spoiled {
             idle.push(worker);
         }
     }
@@ -109,11 +132,15 @@ pub(crate) struct Worker {
     child: Child,
     socket: UnixStream,
     loaded: HashSet<u64>,
+    /// The size of what is loaded.
+    kept: usize,
+    /// A call ended in the middle of a frame to this worker: it would take the next one for the rest.
+    spoiled: bool,
     pub(crate) sandbox: Vec<String>,
 }
 
 impl Worker {
-    async fn start(program: &PathBuf) -> io::Result<Self> {
+    fn start(program: &PathBuf) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let child = Command::new(program)
@@ -125,29 +152,75 @@ impl Worker {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()?;
-        let mut worker =
-            Self { child, socket: UnixStream::from_std(ours)?, loaded: HashSet::new(), sandbox: Vec::new() };
-        let (mut reader, _) = worker.socket.split();
-        match receive(&mut reader).await? {
-            (FromWorker::Ready { sandbox }, _) => worker.sandbox = sandbox,
+        Ok(Self {
+            child,
+            socket: UnixStream::from_std(ours)?,
+            loaded: HashSet::new(),
+            kept: 0,
+            spoiled: false,
+            sandbox: Vec::new(),
+        })
+    }
+
+    /// Waits until it can take a call.
+    async fn ready(&mut self) -> io::Result<()> {
+        if let Some(status) = self.child.try_wait()? {
+            return Err(io::Error::other(format!("the worker ended ({status})")));
+        }
+        let (mut reader, _) = self.socket.split();
+        let Ok(greeting) = timeout(START, receive(&mut reader)).await else {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the worker did not start"));
+        };
+        match greeting? {
+            (FromWorker::Ready { sandbox }, _) => self.sandbox = sandbox,
             _ => return Err(io::Error::other("the worker did not say that it is ready")),
         }
-        Ok(worker)
+        Ok(())
     }
 
     /// Whether a script must be sent before it can be called.
     pub(crate) fn lacks(&mut self, code: &Code) -> bool {
-        self.loaded.insert(code.number)
+        let lacks = self.loaded.insert(code.number);
+        if lacks {
+            // With what the worker's own book-keeping takes.
+            self.kept += code.script.code.len() + 1024;
+        }
+        lacks
     }
 
     /// The two directions, so that neither waits for the other.
-    pub(crate) fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
-        self.socket.split()
+    pub(crate) fn split(&mut self) -> (ReadHalf<'_>, Sending<'_>) {
+        let (reader, writer) = self.socket.split();
+        (reader, Sending { writer, spoiled: &mut self.spoiled })
     }
 
-    /// How the process ended, after its socket closed.
-    pub(crate) async fn exit_status(&mut self) -> Option<std::process::ExitStatus> {
-        self.child.wait().await.ok()
+    /// How the process ended, after its socket closed. One that does not end is killed with the lease.
+    pub(crate) async fn exit_status(&mut self) -> Option<ExitStatus> {
+        timeout(END, self.child.wait()).await.ok()?.ok()
+    }
+}
+
+/// The way to a worker, one frame a `write_all`. A script may end while the answer to its
+/// request is under way: what was begun and not finished makes the worker useless.
+#[derive(Debug)]
+pub(crate) struct Sending<'a> {
+    writer: WriteHalf<'a>,
+    spoiled: &'a mut bool,
+}
+
+impl AsyncWrite for Sending<'_> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, frame: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.writer).poll_write(cx, frame))?;
+        *self.spoiled = written < frame.len();
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.writer).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.writer).poll_shutdown(cx)
     }
 }
 

@@ -66,7 +66,7 @@ impl Tool for Numbered {
         &self.0
     }
 
-    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::ready(Ok("done".into())))
     }
 }

@@ -114,7 +114,7 @@ impl ConfigFile {
         change(&mut file.document)?;
         let text = heading + &file.document.to_string();
         let (config, document) = parse(&file.path, &text).context("the change was not written")?;
-        replace(&file.path, &text)?;
+        write_whole(&file.path, &text)?;
         Ok(Self { config, document, ..file })
     }
 }
@@ -208,8 +208,8 @@ fn lock(path: &Path) -> Result<fs::File> {
 }
 
 /// All or nothing: a crash leaves the old file or the new one.
-fn replace(path: &Path, text: &str) -> Result<()> {
-    let written = path.with_extension("toml.new");
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let written = path.with_extension("new");
     let write = || -> std::io::Result<()> {
         let mut file = fs::File::create(&written)?;
         let mode = fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode());

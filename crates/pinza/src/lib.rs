@@ -16,10 +16,11 @@ mod runtime;
 pub use pinza_agent as agent;
 pub use pinza_core as core;
 pub use pinza_host as host;
+pub use pinza_js as js;
 
 pub use pinza_agent::{Provider, SchemaOptions, tool_schemas};
 pub use pinza_core::{
     CallContext, Capability, NativeTool, Outcome, Policy, Rule, Selection, ToolDefinition, ToolError,
     ToolName, ToolOutput, ToolResult, Verdict,
 };
-pub use runtime::{BuildError, Builder, Pinza, supervise_if_asked};
+pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};

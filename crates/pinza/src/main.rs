@@ -5,10 +5,11 @@ use std::process::ExitCode;
 mod cli;
 mod config;
 mod home;
+mod project;
 mod terminal;
 
 fn main() -> ExitCode {
-    match pinza::supervise_if_asked() {
+    match pinza::run_if_helper() {
         Some(code) => code,
         None => cli::main(),
     }

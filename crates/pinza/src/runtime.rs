@@ -1,6 +1,7 @@
 //! The composition root: from choices to a running engine.
 
 use std::{
+    collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -15,7 +16,9 @@ use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
     http::{HttpClient, HttpOptions, RewriteError},
     process::{SUPERVISE, Supervisor, supervise},
+    secrets::VariableStore,
 };
+use pinza_js::{Code, Host, JsTool, Loaded, OnClash, Place, Pool, Problem, ScriptSource, StandIn, WORK};
 use pinza_tools::Services;
 use serde_json::Value;
 
@@ -25,6 +28,7 @@ pub struct Pinza {
     engine: Arc<Engine>,
     snapshot: Arc<Snapshot>,
     failures: Arc<[Failure]>,
+    problems: Arc<[Problem]>,
     desk: Arc<PromptDesk>,
 }
 
@@ -71,6 +75,11 @@ impl Pinza {
         &self.snapshot
     }
 
+    /// Scripts and manifests that did not load, and what to look at in those that did.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
     /// Tools that could not be made, and why.
     pub fn failures(&self) -> &[Failure] {
         &self.failures
@@ -84,7 +93,12 @@ pub struct Builder {
     workspace: Option<PathBuf>,
     protected: Vec<PathBuf>,
     hardlinks: Hardlinks,
-    supervisor: Option<Supervisor>,
+    helper: Option<PathBuf>,
+    variables: BTreeMap<String, String>,
+    kept_variables: Option<VariableStore>,
+    stand_ins: Option<Vec<StandIn>>,
+    scripts: Vec<Place>,
+    on_clash: OnClash,
     rewrite: Vec<(String, String)>,
     policy: Policy,
     approver: Option<Arc<dyn Approver>>,
@@ -113,11 +127,46 @@ impl Builder {
         self
     }
 
-    /// What watches over processes; without it there is no `exec`. A program that is its own
-    /// supervisor calls [`supervise_if_asked`] first.
+    /// The program that supervises commands and runs scripts, without which there is no `exec`
+    /// and no JavaScript: [`THIS_PROGRAM`] if its `main` begins with [`run_if_helper`].
     #[must_use]
-    pub fn supervisor(mut self, supervisor: Supervisor) -> Self {
-        self.supervisor = Some(supervisor);
+    pub fn helper(mut self, program: impl Into<PathBuf>) -> Self {
+        self.helper = Some(program.into());
+        self
+    }
+
+    /// Variables that every script may read as `params._env`.
+    #[must_use]
+    pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.variables.extend(variables);
+        self
+    }
+
+    /// Encrypted variables, for scripts whose manifest declares them.
+    #[must_use]
+    pub fn kept_variables(mut self, store: VariableStore) -> Self {
+        self.kept_variables = Some(store);
+        self
+    }
+
+    /// Places of JavaScript tools, the first of two tools with one name wins.
+    #[must_use]
+    pub fn scripts(mut self, places: impl IntoIterator<Item = Place>) -> Self {
+        self.scripts.extend(places);
+        self
+    }
+
+    /// Lets a script's tool take the place of another one with its name, a built-in too.
+    #[must_use]
+    pub fn allow_override(mut self) -> Self {
+        self.on_clash = OnClash::Replace;
+        self
+    }
+
+    /// Scripts get these answers and nothing from the network, as `tools test` wants it.
+    #[must_use]
+    pub fn stand_ins(mut self, answers: Vec<StandIn>) -> Self {
+        self.stand_ins = Some(answers);
         self
     }
 
@@ -164,15 +213,32 @@ impl Builder {
     pub fn build(self) -> Result<Pinza, BuildError> {
         let options = WorkspaceOptions { protected: self.protected, hardlinks: self.hardlinks };
         let workspace = self.workspace.map(|root| Workspace::open(&root, options)).transpose()?;
+        let http = HttpClient::new(HttpOptions { rewrite: self.rewrite, ..HttpOptions::default() })?;
+        let js = workspace.as_ref().zip(self.helper.as_ref()).map(|(workspace, program)| {
+            Arc::new(Host {
+                pool: Arc::new(Pool::new(program)),
+                files: Arc::new(workspace.clone()),
+                http: http.clone(),
+                clock: pinza_tools::current_time,
+                stand_ins: self.stand_ins,
+                open_variables: self.variables,
+                kept_variables: self.kept_variables,
+            })
+        });
         let services = Services {
-            http: Some(HttpClient::new(HttpOptions { rewrite: self.rewrite, ..HttpOptions::default() })?),
-            exec: workspace.clone().zip(self.supervisor),
+            http: Some(http),
+            exec: workspace.clone().zip(self.helper.map(Supervisor::new)),
+            js: js.clone(),
         };
         let mut registry = Registry::new();
         pinza_tools::register(&mut registry, services)?;
         for tool in self.tools {
             registry.register(tool, None)?;
         }
+        let problems = match js {
+            Some(host) => register_scripts(&mut registry, &self.scripts, self.on_clash, &host),
+            None => Vec::new(),
+        };
         let mut resolution = registry.resolve_all(&context(workspace.as_ref()));
         let failures = std::mem::take(&mut resolution.failures).into();
         let disabled = self.disabled;
@@ -183,7 +249,13 @@ impl Builder {
             engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace)));
         }
         let desk = self.approver.map_or_else(PromptDesk::closed, PromptDesk::new);
-        Ok(Pinza { engine: Arc::new(engine), snapshot: Arc::new(snapshot), failures, desk: Arc::new(desk) })
+        Ok(Pinza {
+            engine: Arc::new(engine),
+            snapshot: Arc::new(snapshot),
+            failures,
+            problems: problems.into(),
+            desk: Arc::new(desk),
+        })
     }
 }
 
@@ -193,11 +265,54 @@ impl std::fmt::Debug for Builder {
     }
 }
 
-/// Runs as a process supervisor and returns its exit code, if that is what this program was
-/// started for. Call it first in `main`.
-pub fn supervise_if_asked() -> Option<ExitCode> {
+/// Loads the scripts' tools; what does not load or is not wanted comes back as problems.
+fn register_scripts(
+    registry: &mut Registry,
+    places: &[Place],
+    on_clash: OnClash,
+    host: &Arc<Host>,
+) -> Vec<Problem> {
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let Loaded { tools, groups, mut problems } = pinza_js::load(places, on_clash);
+    for group in groups {
+        if registry.group(group.name.as_str()).is_none() {
+            registry.register_group(group);
+        }
+    }
+    // One copy of a script for all its tools.
+    let mut codes: HashMap<*const ScriptSource, Arc<Code>> = HashMap::new();
+    for loaded in tools {
+        let script = &loaded.script;
+        let code =
+            codes.entry(Arc::as_ptr(script)).or_insert_with(|| Arc::new(Code::new(Arc::clone(script))));
+        let (code, meta, clash) = (Arc::clone(code), loaded.meta.clone(), loaded.clash());
+        let tool = Arc::new(JsTool::new(loaded, code, Arc::clone(host)));
+        match on_clash {
+            OnClash::Replace => registry.replace(tool, Some(meta)),
+            OnClash::KeepFirst => {
+                if registry.register(tool, Some(meta)).is_err() {
+                    problems.push(clash);
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// The program that is running now, even if its file was replaced or removed since.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// Runs as a supervisor of commands or a worker for scripts and returns its exit code, if that
+/// is what this program was started for. Call it first in `main`.
+pub fn run_if_helper() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
-    (arguments.next()? == SUPERVISE).then(|| supervise(arguments))
+    let first = arguments.next()?;
+    if first == SUPERVISE {
+        return Some(supervise(arguments));
+    }
+    (first == WORK).then(pinza_js::work)
 }
 
 fn context(workspace: Option<&Workspace>) -> ToolContext {

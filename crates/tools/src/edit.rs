@@ -51,7 +51,7 @@ impl NativeTool for Edit {
             .timeout(Duration::from_secs(10))
     }
 
-    async fn call(&self, parameters: Parameters, _context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, _context: &CallContext<'_>) -> ToolResult {
         let Parameters { path, old_text, new_text } = parameters;
         let _turn = self.turns.lock().await;
         let bytes = self

@@ -52,7 +52,7 @@ impl NativeTool for Exec {
             .timeout(Duration::from_secs(MAX_TIMEOUT + 10))
     }
 
-    async fn call(&self, parameters: Parameters, context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, context: &CallContext<'_>) -> ToolResult {
         let Parameters { command, workdir, timeout, env } = parameters;
         if command.contains('\0') {
             return Err(ToolError::validation("The command contains a NUL character"));

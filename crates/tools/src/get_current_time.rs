@@ -43,22 +43,36 @@ impl NativeTool for GetCurrentTime {
             .read_only()
     }
 
-    async fn call(&self, parameters: Parameters, _context: &CallContext) -> ToolResult {
-        let zone = match parameters.timezone {
-            Some(name) => zone(&name).ok_or_else(|| {
-                let name = pinza_core::visible(&name);
-                ToolError::validation(format!(
-                    "Invalid timezone: '{name}'. Use IANA timezone format (e.g., 'America/New_York')."
-                ))
-            })?,
-            // A machine without a zone, such as a bare container, is on UTC.
-            None => TimeZone::try_system().unwrap_or(TimeZone::UTC),
-        };
-        let now = Timestamp::now().to_zoned(zone);
-        show(&now, parameters.format.unwrap_or_default())
-            .map(Into::into)
-            .map_err(|error| ToolError::execution(format!("Failed to get current time: {error}")))
+    async fn call(&self, parameters: Parameters, _context: &CallContext<'_>) -> ToolResult {
+        now(parameters.timezone.as_deref(), parameters.format.unwrap_or_default()).map(Into::into)
     }
+}
+
+/// The same for scripts, whose `_time(timezone, format)` takes plain texts.
+pub fn current_time(timezone: Option<&str>, format: Option<&str>) -> Result<String, ToolError> {
+    let format = match format {
+        None | Some("iso8601") => Format::Iso8601,
+        Some("human_readable") => Format::HumanReadable,
+        Some(_) => {
+            return Err(ToolError::validation("Parameter 'format' must be one of: iso8601, human_readable"));
+        }
+    };
+    now(timezone, format)
+}
+
+fn now(timezone: Option<&str>, format: Format) -> Result<String, ToolError> {
+    let zone = match timezone {
+        Some(name) => zone(name).ok_or_else(|| {
+            let name = pinza_core::visible(name);
+            ToolError::validation(format!(
+                "Invalid timezone: '{name}'. Use IANA timezone format (e.g., 'America/New_York')."
+            ))
+        })?,
+        // A machine without a zone, such as a bare container, is on UTC.
+        None => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+    };
+    show(&Timestamp::now().to_zoned(zone), format)
+        .map_err(|error| ToolError::execution(format!("Failed to get current time: {error}")))
 }
 
 /// An IANA name from the bundled database, or a plain offset such as `+02:00`.

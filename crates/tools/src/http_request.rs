@@ -75,7 +75,7 @@ impl NativeTool for HttpRequestTool {
         vec![net.about("url", url)]
     }
 
-    async fn call(&self, parameters: Parameters, context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, context: &CallContext<'_>) -> ToolResult {
         let request = request(parameters)?;
         let response = self.http.send(request, context).await.map_err(|error| error.answer())?;
         let details = json!({

@@ -10,6 +10,7 @@ use pinza_core::{
     Typed, catalog_row, need,
 };
 use pinza_host::{files::Workspace, http::HttpClient, process::Supervisor};
+use pinza_js::{Host, JsEval};
 use tokio::sync::Mutex;
 
 mod edit;
@@ -22,6 +23,8 @@ mod text;
 mod write;
 mod write_file;
 
+pub use get_current_time::current_time;
+
 /// What the built-in tools stand on. Whatever is missing makes its tools fail to resolve, with
 /// the reason, and leaves the others alone.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +32,8 @@ pub struct Services {
     pub http: Option<HttpClient>,
     /// Where commands run, and what runs them.
     pub exec: Option<(Workspace, Supervisor)>,
+    /// What runs JavaScript.
+    pub js: Option<Arc<Host>>,
 }
 
 /// Tools that change files take turns, so that an edit never loses another's change between
@@ -72,6 +77,14 @@ pub fn register(registry: &mut Registry, services: Services) -> Result<(), Clash
             Ok(vec![typed(exec::Exec { workspace, supervisor })])
         }),
         catalogued("exec"),
+    )?;
+    let js = services.js;
+    registry.register_factory(
+        Arc::new(move |_| {
+            let host = need(&js, "JavaScript host").map_err(|error| error.to_string())?.clone();
+            Ok(vec![typed(JsEval { host })])
+        }),
+        ToolMeta::builtin(JsEval::NAME, JsEval::DESCRIPTION, "runtime"),
     )?;
 
     on_files(registry, catalogued("read").group(fs.clone()), |bridge| typed(read::Read { bridge }))?;

@@ -48,7 +48,7 @@ impl NativeTool for Read {
             .read_only()
     }
 
-    async fn call(&self, parameters: Parameters, _context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, _context: &CallContext<'_>) -> ToolResult {
         let Parameters { path, offset, limit } = parameters;
         let bytes = self
             .bridge

@@ -40,7 +40,7 @@ impl NativeTool for ReadFile {
             .read_only()
     }
 
-    async fn call(&self, parameters: Parameters, _context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, _context: &CallContext<'_>) -> ToolResult {
         let Parameters { path, encoding } = parameters;
         let bytes = self
             .bridge

@@ -38,7 +38,7 @@ impl NativeTool for Write {
             .timeout(Duration::from_secs(10))
     }
 
-    async fn call(&self, parameters: Parameters, _context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, _context: &CallContext<'_>) -> ToolResult {
         let Parameters { path, content } = parameters;
         let _turn = self.turns.lock().await;
         write(self.bridge.as_ref(), &path, content.as_bytes(), WriteMode::Replace).await?;

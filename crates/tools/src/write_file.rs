@@ -50,7 +50,7 @@ impl NativeTool for WriteFile {
             .timeout(Duration::from_secs(10))
     }
 
-    async fn call(&self, parameters: Parameters, _context: &CallContext) -> ToolResult {
+    async fn call(&self, parameters: Parameters, _context: &CallContext<'_>) -> ToolResult {
         let Parameters { path, content, mode } = parameters;
         let (mode, word) = match mode.unwrap_or_default() {
             Mode::Overwrite => (WriteMode::Replace, "overwrite"),

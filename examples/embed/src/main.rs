@@ -22,7 +22,7 @@ impl NativeTool for Greet {
         ToolDefinition::new(ToolName::known("greet"), "Say hello to someone").read_only()
     }
 
-    async fn call(&self, greeting: Greeting, _context: &CallContext) -> ToolResult {
+    async fn call(&self, greeting: Greeting, _context: &CallContext<'_>) -> ToolResult {
         let hello = format!("Hello, {}!", greeting.name);
         Ok(vec![hello; greeting.times.unwrap_or(1)].join(" ").into())
     }

@@ -42,7 +42,7 @@ const loadAbort = once(function () {
     }
 
     static timeout(milliseconds) {
-      require(1, arguments.length, "AbortSignal.timeout");
+      needs(1, arguments.length, "AbortSignal.timeout");
       const ms = Number(milliseconds);
       if (!(ms >= 0 && ms <= 9007199254740991)) throw new TypeError("AbortSignal.timeout: the time must be a number of milliseconds");
       const signal = create();
@@ -51,7 +51,7 @@ const loadAbort = once(function () {
     }
 
     static any(signals) {
-      require(1, arguments.length, "AbortSignal.any");
+      needs(1, arguments.length, "AbortSignal.any");
       if (!isObject(signals)) throw new TypeError("AbortSignal.any: the argument must be iterable");
       const sources = list();
       for (const signal of signals) {

@@ -5,7 +5,7 @@ const pending = new Map();
 
 // Starts a request; `finish(ok, json, bytes)` is called at most once, from `settle`.
 function start(op, payload, bytes, finish) {
-  const id = native.request(op, stringify(payload), bytes);
+  const id = native.request(op, payloadText(payload), bytes);
   mapSet(pending, id, finish);
   return id;
 }
@@ -36,9 +36,24 @@ function ask(op, payload, bytes, convert) {
 }
 
 function askNow(op, payload) {
-  const answer = native.requestSync(op, stringify(payload));
+  const answer = native.requestSync(op, payloadText(payload));
   if (!answer[0]) throw failure(answer[1], Error);
   return answerOf(answer[1]);
+}
+
+// JSON.stringify escapes a surrogate only if it is alone (ECMA-262 §25.5.2.3), and no reader of UTF-8 takes
+// those: they become U+FFFD, as in a USVString.
+function payloadText(payload) {
+  const json = stringify(payload);
+  if (indexOf(json, "\\ud") < 0) return json;
+  let text = "";
+  let from = 0;
+  for (let at = indexOf(json, "\\"); at >= 0; at = indexOf(json, "\\", at + 2)) {
+    if (json[at + 1] !== "u" || json[at + 2] !== "d") continue;
+    text += `${slice(json, from, at)}\\ufffd`;
+    from = at + 6;
+  }
+  return text + slice(json, from);
 }
 
 function answerOf(json) {
@@ -68,5 +83,5 @@ function isDomName(name) {
 
 // HTML "report an exception": an error that no caller can catch goes to the call's log.
 function report(error) {
-  native.log("error", `Uncaught ${loadFormat().inspect(error)}`);
+  native.log("error", toWellFormed(`Uncaught ${loadFormat().inspect(error)}`));
 }

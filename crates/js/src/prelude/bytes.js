@@ -29,6 +29,12 @@ function copy(bytes) {
   return made;
 }
 
+// The buffer of exactly these bytes; they must be the caller's own.
+function exactBuffer(bytes) {
+  const buffer = typedBuffer(bytes);
+  return bufferBytes(buffer) === typedLength(bytes) ? buffer : typedBuffer(copy(bytes));
+}
+
 function concat(chunks) {
   let total = 0;
   for (let i = 0; i < chunks.length; i++) total += typedLength(chunks[i]);
@@ -42,7 +48,7 @@ function concat(chunks) {
 }
 
 function encodeUtf8(text) {
-  return new Uint8Array(native.utf8Encode(text));
+  return new Uint8Array(native.utf8Encode(toWellFormed(text)));
 }
 
 // Encoding §6 "UTF-8 decode": a leading byte order mark is dropped, malformed bytes become U+FFFD.

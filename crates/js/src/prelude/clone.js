@@ -2,10 +2,12 @@
 
 const loadClone = once(function () {
   const { kindOf } = loadKinds();
+  const integers = { __proto__: null, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array };
+  const viewClasses = { __proto__: integers, BigInt64Array, BigUint64Array, Float16Array, Float32Array, Float64Array };
   const errors = { __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
   function structuredClone(value, options = undefined) {
-    require(1, arguments.length, "structuredClone");
+    needs(1, arguments.length, "structuredClone");
     const { transfer } = dictionary(options, "structuredClone: options");
     const memory = new Map();
     const moved = transferList(transfer, memory);
@@ -60,7 +62,7 @@ const loadClone = once(function () {
       case "bigint": return Object(bigintValue(value));
       case "buffer": return typedBuffer(copy(new Uint8Array(value)));
       case "view": return cloneView(value, memory);
-      case "error": return cloneError(value, memory);
+      case "error": return cloneError(value);
       case "exception": return new DOMException(exceptionMessage(value), exceptionName(value));
       case "platform": {
         const file = loadBlob().cloneBlob(value);
@@ -80,6 +82,9 @@ const loadClone = once(function () {
       const items = list();
       setForEach(value, (item) => push(items, item));
       for (let i = 0; i < items.length; i++) setAdd(made, clone(items[i], memory));
+    } else if (kind === "error") {
+      const cause = getOwnPropertyDescriptor(value, "cause");
+      if (cause !== undefined && "value" in setPrototypeOf(cause, null)) hidden(made, "cause", clone(cause.value, memory));
     }
   }
 
@@ -107,14 +112,12 @@ const loadClone = once(function () {
     return construct(viewClasses[tag], [buffer, typedOffset(view), typedLength(view)]);
   }
 
-  function cloneError(error, memory) {
+  function cloneError(error) {
     const name = error.name;
     const Class = (typeof name === "string" && errors[name]) || Error;
     const made = construct(Class, []);
     const message = getOwnPropertyDescriptor(error, "message");
     if (message !== undefined && "value" in setPrototypeOf(message, null)) hidden(made, "message", `${message.value}`);
-    const cause = getOwnPropertyDescriptor(error, "cause");
-    if (cause !== undefined && "value" in setPrototypeOf(cause, null)) hidden(made, "cause", clone(cause.value, memory));
     const { stack } = error;
     if (typeof stack === "string") hidden(made, "stack", stack);
     return made;

@@ -7,7 +7,7 @@ const loadConsole = once(function () {
   let indent = "";
 
   function print(level, text) {
-    native.log(level, indent === "" ? text : indented(text));
+    native.log(level, toWellFormed(indent === "" ? text : indented(text)));
   }
 
   function indented(text) {

@@ -5,7 +5,7 @@ const loadCrypto = once(function () {
     #own;
     async digest(algorithm, data) {
       this.#own;
-      require(2, arguments.length, "SubtleCrypto.digest");
+      needs(2, arguments.length, "SubtleCrypto.digest");
       const name = digestName(isObject(algorithm) ? algorithm.name : algorithm);
       const bytes = viewOf(data);
       if (bytes === undefined) throw new TypeError("SubtleCrypto.digest: the data must be an ArrayBuffer or a view of one");
@@ -26,7 +26,7 @@ const loadCrypto = once(function () {
 
     getRandomValues(array) {
       this.#subtle;
-      require(1, arguments.length, "Crypto.getRandomValues");
+      needs(1, arguments.length, "Crypto.getRandomValues");
       const tag = isObject(array) && isView(array) ? typedTag(array) : "";
       if (tag === "") throw new TypeError("Crypto.getRandomValues: the argument must be a typed array");
       if (tag === undefined || slice(tag, 0, 5) === "Float") throw new DOMException("The array must be one of integers", "TypeMismatchError");

@@ -35,15 +35,13 @@ function hidden(target, key, value) {
 // first read they are accessors that replace themselves.
 function lazyGlobals(load, ...names) {
   push(loaders, load);
+  // One descriptor serves all names: this is the work that every fresh context does.
+  const accessor = { __proto__: null, get: undefined, set: undefined, enumerable: false, configurable: true };
   for (let i = 0; i < names.length; i++) {
     const name = names[i];
-    defineProperty(global, name, {
-      __proto__: null,
-      get: () => hidden(global, name, load()[name]),
-      set: (value) => void hidden(global, name, value),
-      enumerable: false,
-      configurable: true,
-    });
+    accessor.get = () => hidden(global, name, load()[name]);
+    accessor.set = (value) => void hidden(global, name, value);
+    defineProperty(global, name, accessor);
   }
 }
 
@@ -82,7 +80,8 @@ function constants(Class, values) {
   }
 }
 
-function require(count, given, what) {
+// Web IDL §3.6: too few arguments are a TypeError.
+function needs(count, given, what) {
   if (given < count) throw new TypeError(`${what}: ${count} argument${count > 1 ? "s" : ""} required, but only ${given} present`);
 }
 

@@ -15,7 +15,7 @@ const loadEncoding = once(function () {
 
     encodeInto(source, destination) {
       this.#own;
-      require(2, arguments.length, "TextEncoder.encodeInto");
+      needs(2, arguments.length, "TextEncoder.encodeInto");
       const text = `${source}`;
       if (!isView(destination) || typedTag(destination) !== "Uint8Array") throw new TypeError("TextEncoder.encodeInto: the destination must be a Uint8Array");
       const read = fitting(text, typedLength(destination));
@@ -52,8 +52,8 @@ const loadEncoding = once(function () {
     #begun = false;
 
     constructor(label = "utf-8", options = undefined) {
-      const name = native.encodingName(`${label}`);
-      if (name === undefined || name === "replacement") throw new RangeError(`TextDecoder: the encoding '${label}' is not known`);
+      const name = native.encodingName(usv(label));
+      if (!name || name === "replacement") throw new RangeError(`TextDecoder: the encoding '${label}' is not known`);
       const { fatal = false, ignoreBOM = false } = dictionary(options, "TextDecoder: options");
       this.#name = name;
       this.#fatal = !!fatal;

@@ -19,7 +19,7 @@ const loadEvents = once(function () {
     #time = native.now();
 
     constructor(type, init = undefined) {
-      require(1, arguments.length, "Event");
+      needs(1, arguments.length, "Event");
       const { bubbles = false, cancelable = false, composed = false } = dictionary(init, "Event: init");
       this.#type = `${type}`;
       this.#bubbles = !!bubbles;
@@ -89,7 +89,7 @@ const loadEvents = once(function () {
     #listeners = list();
 
     addEventListener(type, callback, options = undefined) {
-      require(2, arguments.length, "addEventListener");
+      needs(2, arguments.length, "addEventListener");
       const { capture = false, once = false, passive = false, signal } = listenerOptions(options);
       const abort = signal === undefined ? undefined : loadAbort();
       if (abort !== undefined && abort.isAborted(signal)) return;
@@ -105,7 +105,7 @@ const loadEvents = once(function () {
     }
 
     removeEventListener(type, callback, options = undefined) {
-      require(2, arguments.length, "removeEventListener");
+      needs(2, arguments.length, "removeEventListener");
       const { capture = false } = listenerOptions(options);
       removeAt(this.#listeners, indexOfListener(this.#listeners, `${type}`, callback, !!capture));
     }

@@ -7,6 +7,7 @@ const loadFormat = once(function () {
   const MAX_ITEMS = 100;
   const MAX_TEXT = 10_000;
   const LINE = 76;
+  const SHORT = 12;
 
   function inspect(value, depth = MAX_DEPTH) {
     const state = { __proto__: null, depth, parents: list(), left: MAX_TEXT };
@@ -142,10 +143,21 @@ const loadFormat = once(function () {
     let line = items[0];
     for (let i = 1; i < items.length; i++) line += `, ${items[i]}`;
     if (line.length + level * 2 <= LINE && indexOf(line, "\n") < 0) return `${prefix}${open} ${line} ${close}`;
-    const indent = repeat("  ", level + 1);
-    let lines = "";
-    for (let i = 0; i < items.length; i++) lines += `${indent}${items[i]}${i + 1 < items.length ? "," : ""}\n`;
-    return `${prefix}${open}\n${lines}${repeat("  ", level)}${close}`;
+    return `${prefix}${open}\n${lines(items, repeat("  ", level + 1))}\n${repeat("  ", level)}${close}`;
+  }
+
+  // One item a line; short ones share lines, so that a list of numbers stays readable.
+  function lines(items, indent) {
+    let text = indent;
+    let column = indent.length;
+    for (let i = 0; i < items.length; i++) {
+      const item = i + 1 < items.length ? `${items[i]},` : items[i];
+      const shares = i > 0 && items[i].length <= SHORT && items[i - 1].length <= SHORT && column + item.length < LINE;
+      if (i > 0) text += shares ? " " : `\n${indent}`;
+      column = shares ? column + item.length + 1 : indent.length + item.length;
+      text += item;
+    }
+    return text;
   }
 
   function dataValue(target, key) {

@@ -68,12 +68,12 @@ const loadTools = once(function () {
   const bound = new Map();
 
   function call(name, args = {}) {
-    return ask("tools.call", { __proto__: null, name: `${name}`, arguments: args }, undefined, asResult);
+    return ask("tools.call", { __proto__: null, name: `${name}`, arguments: args }, undefined, asText);
   }
 
-  // An ordinary object again, as it is the caller's from here on.
-  function asResult(answer) {
-    return setPrototypeOf(answer, Object.prototype);
+  // A tool's result is text, as a model would read it.
+  function asText(answer) {
+    return answer;
   }
 
   // `tools.name(args)` is `tools.call("name", args)`. What the language itself asks of any object (`then` by

@@ -6,10 +6,10 @@
 
 const { Object, Reflect, Function, Array, String, Number, Boolean, BigInt, Symbol, Math, JSON, Date, RegExp, Proxy } = global;
 const { Promise, Map, Set, WeakMap, WeakSet, WeakRef, ArrayBuffer, DataView, Uint8Array, parseInt, parseFloat } = global;
-const { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError, DOMException } = global;
-const { apply, construct, ownKeys, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor } = Reflect;
+const { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, DOMException } = global;
+const { apply, construct, ownKeys, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
 const tryDefine = Reflect.defineProperty;
-const { defineProperty } = Object;
+const { defineProperty, setPrototypeOf } = Object;
 const { parse, stringify } = JSON;
 const { isArray } = Array;
 const { isView } = ArrayBuffer;
@@ -72,3 +72,17 @@ const bigintValue = uncurry(BigInt.prototype.valueOf);
 const bufferTransfer = ArrayBuffer.prototype.transfer && uncurry(ArrayBuffer.prototype.transfer);
 const exceptionName = uncurryGetter(DOMException.prototype, "name");
 const exceptionMessage = uncurryGetter(DOMException.prototype, "message");
+
+const { Int8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array } = global;
+const { Float16Array, Float32Array, Float64Array } = global;
+
+// A stack frame of this engine hands out its function, the prelude's and the native ones too, to whoever sets
+// Error.prepareStackTrace: that one method goes.
+function hideFunctionsOfFrames() {
+  const before = Error.prepareStackTrace;
+  Error.prepareStackTrace = (error, frames) => frames;
+  const frames = new Error().stack;
+  Error.prepareStackTrace = before;
+  if (isArray(frames) && frames.length > 0) Reflect.deleteProperty(getPrototypeOf(frames[0]), "getFunction");
+}
+hideFunctionsOfFrames();

@@ -7,7 +7,7 @@ async function run(entry, paramsJson) {
 
 function resultText(result) {
   if (result === undefined || result === null) return "";
-  if (typeof result === "string") return result;
+  if (typeof result === "string") return toWellFormed(result);
   const text = stringify(result);
   if (text === undefined) throw new TypeError(`The tool returned a ${typeof result}, which has no JSON form; return a string, an object or an array.`);
   return text;

@@ -1,7 +1,7 @@
 // URLSearchParams (URL §6.2) and the application/x-www-form-urlencoded format (URL §5).
 
 const loadSearchParams = once(function () {
-  let attach, refill, pairsOf;
+  let attach, refill, pairsOf, isSearchParams;
 
   class URLSearchParams {
     #pairs = list();
@@ -18,25 +18,25 @@ const loadSearchParams = once(function () {
     get size() { return this.#pairs.length; }
 
     append(name, value) {
-      require(2, arguments.length, "URLSearchParams.append");
+      needs(2, arguments.length, "URLSearchParams.append");
       push(this.#pairs, pair(usv(name), usv(value)));
       this.#changed?.();
     }
 
     delete(name, value = undefined) {
-      require(1, arguments.length, "URLSearchParams.delete");
+      needs(1, arguments.length, "URLSearchParams.delete");
       this.#keep(matcher(name, value), false);
       this.#changed?.();
     }
 
     get(name) {
-      require(1, arguments.length, "URLSearchParams.get");
+      needs(1, arguments.length, "URLSearchParams.get");
       const at = find(this.#pairs, matcher(name));
       return at < 0 ? null : this.#pairs[at][1];
     }
 
     getAll(name) {
-      require(1, arguments.length, "URLSearchParams.getAll");
+      needs(1, arguments.length, "URLSearchParams.getAll");
       const matches = matcher(name);
       const found = list();
       for (let i = 0; i < this.#pairs.length; i++) if (matches(this.#pairs[i])) push(found, this.#pairs[i][1]);
@@ -44,12 +44,12 @@ const loadSearchParams = once(function () {
     }
 
     has(name, value = undefined) {
-      require(1, arguments.length, "URLSearchParams.has");
+      needs(1, arguments.length, "URLSearchParams.has");
       return find(this.#pairs, matcher(name, value)) >= 0;
     }
 
     set(name, value) {
-      require(2, arguments.length, "URLSearchParams.set");
+      needs(2, arguments.length, "URLSearchParams.set");
       const matches = matcher(name);
       const text = usv(value);
       const first = find(this.#pairs, matches);
@@ -81,6 +81,7 @@ const loadSearchParams = once(function () {
 
     static {
       pairsOf = (params) => params.#pairs;
+      isSearchParams = (value) => isObject(value) && #pairs in value;
       // Ties a list to a URL: each change of the list calls `changed`, a change of the URL refills the list.
       attach = (params, changed) => {
         params.#changed = changed;
@@ -93,13 +94,6 @@ const loadSearchParams = once(function () {
   }
   iterablePairs(URLSearchParams, "URLSearchParams", pairsOf);
   expose(URLSearchParams, "URLSearchParams", (params) => ({ __proto__: null, query: serializeForm(pairsOf(params)) }));
-  const isSearchParams = (value) => {
-    try {
-      return pairsOf(value) !== undefined;
-    } catch {
-      return false;
-    }
-  };
   return { __proto__: null, URLSearchParams, attach, refill, pairsOf, isSearchParams };
 });
 lazyGlobals(loadSearchParams, "URLSearchParams");

@@ -9,18 +9,18 @@ const loadUrl = once(function () {
     #params = undefined;
 
     constructor(url, base = undefined) {
-      require(1, arguments.length, "URL");
+      needs(1, arguments.length, "URL");
       this.#parts = parseUrl(url, base);
       if (this.#parts === undefined) throw new TypeError(`Invalid URL: '${usv(url)}'${base === undefined ? "" : ` with base '${usv(base)}'`}`);
     }
 
     static parse(url, base = undefined) {
-      require(1, arguments.length, "URL.parse");
+      needs(1, arguments.length, "URL.parse");
       return URL.#valid(url, base) ? new URL(url, base) : null;
     }
 
     static canParse(url, base = undefined) {
-      require(1, arguments.length, "URL.canParse");
+      needs(1, arguments.length, "URL.canParse");
       return URL.#valid(url, base);
     }
 
@@ -69,7 +69,7 @@ const loadUrl = once(function () {
 
     #write(part, text) {
       const changed = native.setUrl(this.#parts.href, part, text);
-      if (changed !== undefined) this.#parts = answerOf(changed);
+      if (changed) this.#parts = answerOf(changed);
     }
 
     #take(parts) {

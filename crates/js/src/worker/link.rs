@@ -9,14 +9,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::frame::{self, FromWorker, ToWorker};
-
-/// Requests of one call that wait for an answer at the same time.
-const IN_FLIGHT: usize = 256;
-
-/// Lines that one call may write to its log.
-const LOG_LINES: usize = 1000;
-const LOG_LENGTH: usize = 16 << 10;
+use crate::frame::{self, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker};
 
 /// An answer from Pinza.
 pub(super) struct Reply {

@@ -47,33 +47,46 @@ pub fn work() -> ExitCode {
 
 fn serve() -> io::Result<()> {
     let socket: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
-    let sandbox = seal::seal();
     let link = Rc::new(Link::new(UnixStream::from(socket)));
-    link.send(&FromWorker::Ready { sandbox }, &[])?;
     let mut scripts: HashMap<u64, Script> = HashMap::new();
+    // The first engine is made with the door still open: the C library reads the time zone
+    // from a file, once, at the first local date.
+    let mut engine = Engine::new(&link)?;
+    engine.read_time_zone();
+    let sandbox = seal::seal();
     loop {
-        let mut engine = Engine::new(&link)?;
-        loop {
-            let (message, bytes) = match link.receive() {
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-                received => received?,
-            };
-            match message {
-                ToWorker::Load { script, file } => {
-                    scripts.insert(script, Script { file, code: bytes });
-                }
-                ToWorker::Call(call) => {
-                    let (end, text) = match scripts.get(&call.script) {
-                        Some(script) => engine.call(&link, script, &call),
-                        None => (End::Threw, "the script was not loaded".into()),
-                    };
-                    link.send(&FromWorker::Result { end }, text.as_bytes())?;
-                    link.forget();
-                    break;
-                }
-                // An answer to a request of a call that has ended.
-                ToWorker::Reply { .. } => {}
+        link.send(&FromWorker::Ready { sandbox: sandbox.clone() }, &[])?;
+        if !serve_call(&link, &mut engine, &mut scripts)? {
+            return Ok(());
+        }
+        // What the call left behind is gone before Pinza hears of the next engine.
+        drop(engine);
+        engine = Engine::new(&link)?;
+    }
+}
+
+/// Waits for a call and answers it; `false` where Pinza hung up instead.
+fn serve_call(link: &Link, engine: &mut Engine, scripts: &mut HashMap<u64, Script>) -> io::Result<bool> {
+    loop {
+        let (message, bytes) = match link.receive() {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            received => received?,
+        };
+        match message {
+            ToWorker::Load { script, file } => {
+                scripts.insert(script, Script { file, code: bytes });
             }
+            ToWorker::Call(call) => {
+                let (end, text) = match scripts.get(&call.script) {
+                    Some(script) => engine.call(link, script, &call),
+                    None => (End::Threw, engine::explained("the script was not loaded")),
+                };
+                link.send(&FromWorker::Result { end }, text.as_bytes())?;
+                link.forget();
+                return Ok(true);
+            }
+            // An answer to a request of a call that has ended.
+            ToWorker::Reply { .. } => {}
         }
     }
 }

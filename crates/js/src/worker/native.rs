@@ -103,12 +103,13 @@ fn compile<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Function<
 }
 
 fn texts<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    let encode = |ctx: Ctx<'js>, text: rquickjs::String<'js>| {
-        ArrayBuffer::new(ctx, well_formed(&text).into_bytes())
-    };
+    let encode =
+        |ctx: Ctx<'js>, text: rquickjs::String<'js>| ArrayBuffer::new(ctx, well_formed(&text).into_bytes());
     native.set("utf8Encode", Function::new(ctx.clone(), encode)?)?;
     native.set("decode", Function::new(ctx.clone(), decode)?)?;
-    let name = |label: String| encoding_rs::Encoding::for_label(label.as_bytes()).map(|encoding| encoding.name().to_lowercase());
+    let name = |label: String| {
+        encoding_rs::Encoding::for_label(label.as_bytes()).map(|encoding| encoding.name().to_lowercase())
+    };
     native.set("encodingName", Function::new(ctx.clone(), name)?)?;
     let digest = |ctx: Ctx<'js>, algorithm: String, bytes: Value<'js>, offset: usize, length: usize| {
         let bytes = part(&ctx, &bytes, offset, length)?;
@@ -131,12 +132,30 @@ fn texts<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
 }
 
 /// A string's text, with lone surrogates replaced: they have no place in UTF-8.
+///
+/// JSON names them, as escapes, and asks no function that a script could have replaced.
 pub(super) fn well_formed(text: &rquickjs::String<'_>) -> String {
     text.to_string().unwrap_or_else(|_| {
-        let replace = text.ctx().eval::<Function<'_>, _>("(text => text.toWellFormed())");
-        let replaced = replace.and_then(|replace| replace.call::<_, String>((text.clone(),)));
-        replaced.unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into())
+        let json = text.ctx().json_stringify(text.clone()).ok().flatten();
+        let json = json.and_then(|json| json.to_string().ok()).unwrap_or_default();
+        serde_json::from_str(&without_surrogates(&json))
+            .unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into())
     })
+}
+
+fn without_surrogates(json: &str) -> String {
+    let mut replaced = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        replaced.push_str(before);
+        let length = if escape.starts_with("\\u") { 6 } else { 2 };
+        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        // Only lone ones are escaped: a pair stands as the character that it is.
+        replaced.push_str(if escape.starts_with("\\ud") { "\\ufffd" } else { escape });
+        rest = after;
+    }
+    replaced + rest
 }
 
 fn decode<'js>(

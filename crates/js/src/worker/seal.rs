@@ -5,17 +5,23 @@
 
 use std::collections::BTreeMap;
 
-use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus, Scope};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus, Scope,
+};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
 /// Room for the largest heap that a manifest may ask for, and the program itself.
 const ADDRESS_SPACE: u64 = 2 << 30;
 
-/// Gives everything up; returns the layers that hold.
+/// Gives everything up, for good; returns the layers that hold.
 pub(super) fn seal() -> Vec<String> {
-    let layers: [(&str, bool); 4] =
-        [("privileges", give_up_privileges()), ("rlimits", limit()), ("landlock", landlock()), ("seccomp", seccomp())];
+    let layers: [(&str, bool); 4] = [
+        ("privileges", give_up_privileges()),
+        ("rlimits", limit()),
+        ("landlock", landlock()),
+        ("seccomp", seccomp()),
+    ];
     layers.into_iter().filter(|(_, held)| *held).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -55,7 +61,10 @@ fn seccomp() -> bool {
     let filter = || -> Option<BpfProgram> {
         let architecture = std::env::consts::ARCH.try_into().ok()?;
         let rules: BTreeMap<i64, Vec<_>> = SYSTEM_CALLS.iter().map(|call| (*call, Vec::new())).collect();
-        SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture).ok()?.try_into().ok()
+        SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture)
+            .ok()?
+            .try_into()
+            .ok()
     };
     filter().is_some_and(|program| seccompiler::apply_filter(&program).is_ok())
 }

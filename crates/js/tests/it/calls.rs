@@ -15,14 +15,18 @@ async fn results_are_text() {
         ("function execute() { return null }", ""),
         ("function execute() { return 'text' }", "text"),
         ("function execute() { return 5 }", "5"),
-        ("async function execute(p) { return { name: p.name, list: [1, 2] } }", r#"{"name":"Ada","list":[1,2]}"#),
+        (
+            "async function execute(p) { return { name: p.name, list: [1, 2] } }",
+            r#"{"name":"Ada","list":[1,2]}"#,
+        ),
         ("const execute = (p) => p._env.REGION", "eu"),
         ("let execute = async () => { await null; return true }", "true"),
         ("function execute() { return '\\ud800x' }", "\u{fffd}x"),
         ("function execute() { return { then(f) { f('thenable') } } }", "thenable"),
         ("function execute(p) { return Object.hasOwn(p, '__proto__') + ' ' + p.__proto__.x }", "true 1"),
     ];
-    let arguments = serde_json::from_str::<serde_json::Value>(r#"{"name": "Ada", "__proto__": {"x": 1}}"#).unwrap();
+    let arguments =
+        serde_json::from_str::<serde_json::Value>(r#"{"name": "Ada", "__proto__": {"x": 1}}"#).unwrap();
     for (source, expected) in cases {
         assert_eq!(world.text(source, arguments.clone()).await, expected, "{source}");
     }
@@ -33,11 +37,16 @@ async fn errors_are_answers() {
     let world = World::new();
     let cases = [
         ("function execute() { throw new Error('boom') }", "execution_error: Tool execution failed: boom"),
-        ("function execute() { throw new TypeError('boom') }", "execution_error: Tool execution failed: TypeError: boom"),
+        (
+            "function execute() { throw new TypeError('boom') }",
+            "execution_error: Tool execution failed: TypeError: boom",
+        ),
         ("function execute() { throw 'text' }", "execution_error: Tool execution failed: text"),
         ("function execute() { throw null }", "execution_error: Tool execution failed: null"),
-        ("function execute() { return new Promise(() => {}) }",
-         "execution_error: Tool execution failed: the script waits for a promise that nothing can settle any more"),
+        (
+            "function execute() { return new Promise(() => {}) }",
+            "execution_error: Tool execution failed: the script waits for a promise that nothing can settle any more",
+        ),
         ("const execute = 5", "execution_error: Tool execution failed: TypeError: not a function"),
     ];
     for (source, expected) in cases {
@@ -83,7 +92,10 @@ async fn memory_is_bounded() {
         "function execute() { return new ArrayBuffer(17 << 20).byteLength }",
     ] {
         let error = world.run(source, json!({})).await.result.unwrap_err();
-        assert!(matches!(error.kind, ErrorKind::MemoryLimit | ErrorKind::ExecutionError), "{source}: {error}");
+        assert!(
+            matches!(error.kind, ErrorKind::MemoryLimit | ErrorKind::ExecutionError),
+            "{source}: {error}"
+        );
     }
 }
 

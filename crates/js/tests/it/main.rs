@@ -1,4 +1,8 @@
 //! JavaScript tools through real workers.
 
+#[cfg(test)]
 mod calls;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod support;

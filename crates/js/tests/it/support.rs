@@ -3,14 +3,14 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use pinza_core::{
-    CallScope, Caller, Engine, Outcome, Policy, Registry, Rule, ToolCall, ToolContext, ToolDefinition, ToolName,
-    Verdict,
+    CallScope, Caller, Engine, Outcome, Policy, Registry, Rule, ToolCall, ToolContext, ToolDefinition,
+    ToolName, Verdict,
 };
 use pinza_host::{
     files::{Workspace, WorkspaceOptions},
     http::{HttpClient, HttpOptions},
 };
-use pinza_js::{Code, Host, JsTool, Limits, Pool};
+use pinza_js::{Code, Host, JsTool, Limits, Pool, ScriptSource};
 use serde_json::Value;
 
 pub(crate) struct World {
@@ -38,6 +38,8 @@ impl World {
         let host = Host {
             pool: Arc::new(Pool::new(worker_program())),
             files: Arc::new(files),
+            stand_ins: None,
+            clock: |zone, format| Ok(format!("{zone:?} {format:?}")),
             http: HttpClient::new(HttpOptions::default()).unwrap(),
             open_variables: BTreeMap::from([("REGION".to_owned(), "eu".to_owned())]),
             kept_variables: None,
@@ -55,10 +57,13 @@ impl World {
         let definition = ToolDefinition::new(ToolName::known("script"), "A script").timeout(self.timeout);
         JsTool {
             definition,
-            code: Arc::new(Code::new("script.js", source)),
+            code: Arc::new(Code::new(Arc::new(ScriptSource {
+                file: "script.js".into(),
+                code: source.into(),
+                lines: Vec::new(),
+            }))),
             function: "execute".into(),
             env: None,
-            capabilities: None,
             limits: self.limits,
             libraries: Arc::default(),
             host: Arc::clone(&self.host),

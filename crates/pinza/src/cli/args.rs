@@ -87,6 +87,8 @@ pub(crate) enum Command {
     /// Say what tools may do
     #[command(subcommand)]
     Policy(Policy),
+    /// Trust a project's .pinza/ as it is now, so that its tools and rules are read
+    Trust(Trust),
     /// Check this installation and say what is enforced here
     Doctor,
     /// Print a completion script for a shell
@@ -239,6 +241,18 @@ pub(crate) struct RuleWords {
     /// Only where an argument's text matches a pattern; may be given more than once
     #[arg(long = "arg", value_name = "NAME=GLOB", value_parser = pair)]
     pub(crate) args: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The project is the one of the workspace, else of the current directory. When anything in its .pinza/
+changes, it is no longer read until you trust it again. A project may add tools, ask, deny and switch tools off; it can
+never allow anything."
+)]
+pub(crate) struct Trust {
+    /// No longer read the project
+    #[arg(long)]
+    pub(crate) revoke: bool,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,10 @@ use crate::terminal::Printer;
 pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
     let session = Session::open(global)?;
     printer.problems(&session.problems);
+    // A script that did not load matters when the tool is missing; else it is `tools list`'s to say.
+    if global.verbose || session.pinza.snapshot().get(&call.name).is_none() {
+        printer.problems(&session.faults);
+    }
     let arguments = arguments(&call, session.pinza.snapshot())?;
     let call = ToolCall { id: call_id(), name: call.name, arguments };
     let scope = CallScope {

@@ -144,11 +144,12 @@ fn check_tools(global: &Global) -> Check {
     let session = session::Session::open(global);
     match session {
         Err(error) => check("tools", Err(format!("{error:#}"))),
-        Ok(session) if session.problems.is_empty() => {
+        Ok(session) if session.all_problems().is_empty() => {
             check("tools", Ok(format!("{} tools are ready", session.pinza.snapshot().len())))
         }
         Ok(session) => {
-            let problems: Vec<String> = session.problems.iter().map(super::tools::problem_line).collect();
+            let problems: Vec<String> =
+                session.all_problems().iter().map(super::tools::problem_line).collect();
             Check { name: "tools", status: Status::Warning, detail: problems.join("; ") }
         }
     }

@@ -24,6 +24,7 @@ mod schema;
 mod serve;
 mod session;
 mod tools;
+mod trust;
 
 pub(crate) use args::Global;
 use args::{Cli, Command};
@@ -68,6 +69,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Config(command) => config::run(global, printer, command),
         Command::Env(command) => env::run(global, printer, command),
         Command::Policy(command) => policy::run(global, printer, command),
+        Command::Trust(arguments) => trust::run(global, printer, arguments),
         Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Serve(arguments) => serve::run(arguments),

@@ -59,6 +59,7 @@ fn list(global: &Global, printer: &Printer) -> Result<()> {
                 let source = match source {
                     RuleSource::Config => "",
                     RuleSource::Flag => "(flag)",
+                    RuleSource::Project => "(project)",
                 };
                 [(index + 1).to_string(), rule.to_string(), source.to_owned()]
             }));
@@ -168,6 +169,7 @@ fn test(global: &Global, printer: &Printer, call: &Call) -> Result<()> {
         Because::Default => "the default".to_owned(),
         Because::Rule { number, source: RuleSource::Config } => format!("rule {number}"),
         Because::Rule { source: RuleSource::Flag, .. } => "a flag".to_owned(),
+        Because::Rule { source: RuleSource::Project, .. } => "a rule of the project".to_owned(),
     };
     printer.json_or(
         || {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use clap::CommandFactory;
-use pinza::{Pinza, core::ErrorKind, host::process::Supervisor};
+use pinza::{Pinza, core::ErrorKind};
 use serde_json::Value;
 
 use super::args::Cli;
@@ -53,8 +53,7 @@ fn describe(command: &mut clap::Command, name: &str, text: &mut String) {
 #[test]
 fn tools() {
     let workspace = tempfile::tempdir().unwrap();
-    let pinza =
-        Pinza::builder().workspace(workspace.path()).supervisor(Supervisor::this_program()).build().unwrap();
+    let pinza = Pinza::builder().workspace(workspace.path()).helper(pinza::THIS_PROGRAM).build().unwrap();
     assert!(pinza.failures().is_empty(), "{:?}", pinza.failures());
     let mut text = String::from("# Built-in tools\n");
     for entry in pinza.tools() {

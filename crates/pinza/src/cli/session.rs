@@ -1,19 +1,24 @@
 //! What most commands need: the home, its configuration, and the runtime built from both.
 
-use std::{io::IsTerminal, path::PathBuf, sync::Arc};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context;
 use pinza::{
     Pinza, Policy, Rule, Verdict,
     core::{Approver, YesApprover, catalog_row, catalog_set},
-    host::process::Supervisor,
+    js::Place,
 };
 use serde::Serialize;
 
-use super::{Global, Result};
+use super::{Global, Result, env};
 use crate::{
     config::{Config, ConfigFile},
     home::{Home, Origin},
+    project::{Project, ProjectConfig, Trust},
     terminal::TerminalApprover,
 };
 
@@ -29,30 +34,54 @@ pub(crate) struct Session {
     pub(crate) home: Home,
     pub(crate) config: Config,
     pub(crate) pinza: Pinza,
+    /// Of the configuration, the policy, the project.
     pub(crate) problems: Vec<Problem>,
+    /// Of scripts and manifests that did not load.
+    pub(crate) faults: Vec<Problem>,
 }
 
 impl Session {
+    pub(crate) fn all_problems(&self) -> Vec<Problem> {
+        self.problems.iter().chain(&self.faults).cloned().collect()
+    }
+
     pub(crate) fn open(global: &Global) -> Result<Self> {
         let home = Home::find(global.home.as_deref())?;
         home.create()?;
         let config = ConfigFile::read(home.config_file())?.config;
         let (workspace, _) = workspace(global, &home)?;
+        let (project, mut problems) = project(&workspace, &home)?;
+        let project_config = match &project {
+            Some(project) => project.config()?,
+            None => ProjectConfig::default(),
+        };
+        let policy = Policy::new(config.policy.rule.clone(), flag_rules(global))
+            .and_project(project_config.rules().cloned());
         let mut builder = Pinza::builder()
             .workspace(&workspace)
             .protect(&home.path)
             .hardlinks(config.files.hardlinks.into())
-            .supervisor(Supervisor::this_program())
+            .helper(pinza::THIS_PROGRAM)
+            .variables(config.env.clone())
+            .variables(global.env.clone())
+            .kept_variables(env::open(&home)?)
             .rewrite(config.net.rewrite.clone())
-            .policy(Policy::new(config.policy.rule.clone(), flag_rules(global)))
-            .disable(config.tools.disabled.clone());
+            .policy(policy)
+            .disable(config.tools.disabled.clone())
+            .disable(project_config.disabled().to_vec())
+            .scripts(places(global, &home, project.as_ref())?);
+        if global.allow_override {
+            builder = builder.allow_override();
+        }
         if let Some(approver) = approver(global, &home) {
             builder = builder.approver(approver);
         }
         let pinza =
             builder.build().with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
-        let problems = problems(global, &home, &config, &pinza)?;
-        Ok(Self { home, config, pinza, problems })
+        problems.extend(project.iter().flat_map(|project| refused_rules(project, &project_config)));
+        problems.extend(settings_problems(&home, &config, &pinza));
+        let faults = script_faults(&pinza);
+        Ok(Self { home, config, pinza, problems, faults })
     }
 }
 
@@ -83,7 +112,7 @@ fn approver(global: &Global, home: &Home) -> Option<Arc<dyn Approver>> {
     on_terminal.then(|| Arc::new(TerminalApprover::new(home.config_file())) as Arc<dyn Approver>)
 }
 
-fn problems(global: &Global, home: &Home, config: &Config, pinza: &Pinza) -> Result<Vec<Problem>> {
+fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem> {
     let mut problems = Vec::new();
     for failure in pinza.failures() {
         let message = format!("the tool '{}' could not be made: {}", failure.id, failure.reason);
@@ -105,12 +134,55 @@ fn problems(global: &Global, home: &Home, config: &Config, pinza: &Pinza) -> Res
         let (file, entry) = if in_config { (file(), Some(number - 1)) } else { (None, None) };
         problems.push(Problem { file, entry, message });
     }
+    problems
+}
+
+fn script_faults(pinza: &Pinza) -> Vec<Problem> {
+    let faults = pinza.problems().iter().filter(|problem| !problem.warning);
+    let described = faults.map(|fault| Problem {
+        file: Some(fault.file.clone()),
+        entry: fault.entry,
+        message: match (fault.line, fault.column) {
+            (Some(line), Some(column)) => format!("line {line}, column {column}: {}", fault.message),
+            _ => fault.message.clone(),
+        },
+    });
+    described.collect()
+}
+
+/// Where scripts are looked for, in order: home, the project, `--tools`.
+fn places(global: &Global, home: &Home, project: Option<&Project>) -> Result<Vec<Place>> {
     for directory in &global.tools {
         anyhow::ensure!(directory.is_dir(), "--tools {}: there is no such directory", directory.display());
-        let message = "JavaScript tools are not built yet; nothing was loaded from here".into();
-        problems.push(Problem { file: Some(directory.display().to_string()), entry: None, message });
     }
-    Ok(problems)
+    let own = [Some(home.path.join("tools")), project.map(Project::tools)].into_iter().flatten();
+    let there = own.filter(|path| path.is_dir()).chain(global.tools.iter().cloned());
+    Ok(there.map(Place::Directory).collect())
+}
+
+/// The project around, if it is trusted; else a problem that says so.
+fn project(workspace: &Path, home: &Home) -> Result<(Option<Project>, Vec<Problem>)> {
+    let Some(project) = Project::find(workspace) else { return Ok((None, Vec::new())) };
+    let message = match project.trust(home)? {
+        Trust::Trusted => return Ok((Some(project), Vec::new())),
+        Trust::Unknown => {
+            "the project is not trusted, and nothing of it was read; trust it with: pinza trust"
+        }
+        Trust::Changed => {
+            "the project changed since it was trusted, and was not read; look at it, then: pinza trust"
+        }
+    };
+    let file = Some(project.path.display().to_string());
+    Ok((None, vec![Problem { file, entry: None, message: message.into() }]))
+}
+
+fn refused_rules(project: &Project, config: &ProjectConfig) -> Vec<Problem> {
+    let problem = |index: usize| Problem {
+        file: Some(project.path.join("config.toml").display().to_string()),
+        entry: Some(index),
+        message: "a project cannot allow anything; the rule does not count".into(),
+    };
+    config.refused().map(problem).collect()
 }
 
 /// A tool, a group, or a name of the catalog that this build does not have yet.

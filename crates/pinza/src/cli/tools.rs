@@ -36,12 +36,12 @@ fn list(printer: &Printer, session: &Session) {
             json!({
                 "tools": snapshot.tools().map(summary).collect::<Vec<_>>(),
                 "groups": snapshot.groups().map(|group| groups::summary(snapshot, group)).collect::<Vec<_>>(),
-                "problems": session.problems,
+                "problems": session.all_problems(),
             })
         },
         |out| {
             print_sections(out, snapshot.tools());
-            printer.problems(&session.problems);
+            printer.problems(&session.all_problems());
         },
     );
 }

@@ -49,7 +49,7 @@ fn the_three_forms() {
 #[test]
 fn choosing() {
     let pinza = pinza();
-    let core = ["get_current_time", "read_file", "write_file", "http_request", "exec"];
+    let core = ["get_current_time", "read_file", "write_file", "http_request", "exec", "js_eval"];
     let all = [&core[..], &["read", "write", "edit"]].concat();
     let cases: [(&[&str], &[&str]); 11] = [
         (&[], &core),
@@ -57,7 +57,7 @@ fn choosing() {
         (&["--group", "fs"], &["read", "write", "edit"]),
         (&["--include", "edit,group:runtime"], &["exec", "edit"]),
         (&["--include", "group:fs", "--exclude", "write"], &["read", "edit"]),
-        (&["--exclude", "exec,http_request"], &["get_current_time", "read_file", "write_file"]),
+        (&["--exclude", "exec,http_request,js_eval"], &["get_current_time", "read_file", "write_file"]),
         (&["--all", "--exclude", "group:fs"], &core),
         (&["--profile", "coding"], &["exec", "read", "write", "edit"]),
         (

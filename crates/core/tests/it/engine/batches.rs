@@ -140,7 +140,7 @@ async fn a_call_from_inside_a_call_has_its_parents_place() {
     let outer = fake(definition("outer").exclusive(), move |_, _| {
         let (engine, inner) = (Arc::clone(&engine), Arc::clone(&inner));
         Box::pin(async move {
-            let scope = CallScope::new(Caller::Tool { name: ToolName::known("outer") }, inner);
+            let scope = CallScope::new(Caller::Tool { name: ToolName::known("outer"), depth: 1 }, inner);
             let outcomes = engine.call_all(calls(["inner", "inner"]), &scope).await;
             Ok(outcomes.iter().map(|one| describe(&one.result)).collect::<Vec<_>>().join("+").into())
         })

@@ -4,5 +4,6 @@ mod answers;
 mod batches;
 mod cancellation;
 mod clocks;
+mod nested;
 mod outputs;
 mod panics;

@@ -59,7 +59,7 @@ impl Tool for Fragile {
         resume_unwind(Box::new("in permissions"))
     }
 
-    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::pending())
     }
 }

@@ -93,7 +93,7 @@ impl Tool for Shy {
         resume_unwind(Box::new("shy"))
     }
 
-    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, _: &'a Arguments, _: &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::pending())
     }
 }

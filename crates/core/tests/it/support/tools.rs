@@ -14,20 +14,24 @@ struct Fake<F> {
 
 impl<F> Tool for Fake<F>
 where
-    F: for<'a> Fn(&'a Arguments, &'a CallContext) -> BoxFuture<'a, ToolResult> + Send + Sync,
+    F: for<'a> Fn(&'a Arguments, &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> + Send + Sync,
 {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolResult> {
         (self.run)(arguments, context)
     }
 }
 
 pub(crate) fn fake<F>(definition: ToolDefinition, run: F) -> Arc<dyn Tool>
 where
-    F: for<'a> Fn(&'a Arguments, &'a CallContext) -> BoxFuture<'a, ToolResult> + Send + Sync + 'static,
+    F: for<'a> Fn(&'a Arguments, &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> + Send + Sync + 'static,
 {
     Arc::new(Fake { definition, run })
 }

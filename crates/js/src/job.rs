@@ -1,0 +1,207 @@
+//! One script in one worker: its requests are answered while it runs, and however it ends
+//! there is one answer.
+
+use std::{collections::HashMap, io, os::unix::process::ExitStatusExt as _};
+
+use futures_util::{
+    FutureExt as _, StreamExt as _,
+    future::{AbortHandle, abortable},
+    stream::FuturesUnordered,
+};
+use pinza_core::{CallContext, Content, ErrorKind, ToolError, ToolOutput, ToolResult};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt as _, sync::mpsc};
+
+use crate::{
+    bridge::{self, Asking},
+    frame::{self, CallFrame, End, Entry, FromWorker, ToWorker},
+    loader::Libraries,
+    pool::{Code, Worker, receive},
+    tool::{Host, Limits},
+    worker::OUT_OF_MEMORY,
+};
+
+/// What is run, with what, on whose behalf.
+pub(crate) struct Job<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) entry: Entry,
+    /// JSON text.
+    pub(crate) params: String,
+    pub(crate) limits: Limits,
+    pub(crate) libraries: &'a Libraries,
+    pub(crate) host: &'a Host,
+}
+
+/// What a script wrote to its console.
+type Log = Vec<Value>;
+
+impl Job<'_> {
+    pub(crate) async fn run(self, context: &CallContext<'_>) -> ToolResult {
+        let lost =
+            |error: io::Error| ToolError::execution(format!("Tool execution failed: no worker: {error}"));
+        let mut lease = self.host.pool.lease().await.map_err(lost)?;
+        let sandbox = lease.worker.sandbox.clone();
+        match self.run_in(&mut lease.worker, context).await {
+            Ok((end, text, log)) => {
+                lease.finish();
+                answer(end, text).map(|output| output.details(json!({ "sandbox": sandbox, "log": log })))
+            }
+            // The socket closed: the process knows why.
+            Err(_) => Err(died(lease.worker.exit_status().await)),
+        }
+    }
+
+    async fn run_in(&self, worker: &mut Worker, context: &CallContext<'_>) -> io::Result<(End, String, Log)> {
+        let lacks = worker.lacks(self.code);
+        let (reader, mut writer) = worker.split();
+        // Frames to the worker go through a queue, so that reading never waits for writing:
+        // both sides could otherwise wait for the other to read.
+        let (outbox, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
+        let send = |message: &ToWorker, bytes: &[u8]| {
+            // The queue lives as long as this call.
+            let _ = outbox.send(frame::encode(message, bytes));
+        };
+        if lacks {
+            let load = ToWorker::Load { script: self.code.number, file: self.code.script.file.clone() };
+            send(&load, self.code.script.code.as_bytes());
+        }
+        send(
+            &ToWorker::Call(CallFrame {
+                script: self.code.number,
+                entry: self.entry.clone(),
+                params: self.params.clone(),
+                heap: self.limits.heap,
+                stack: self.limits.stack,
+            }),
+            &[],
+        );
+        let writing = async {
+            while let Some(frame) = queue.recv().await {
+                writer.write_all(&frame).await?;
+            }
+            std::future::pending::<io::Result<(End, String, Log)>>().await
+        };
+        let asking = Asking { job: self, context };
+        tokio::select! {
+            ended = converse(reader, &asking, send) => ended,
+            failed = writing => failed,
+        }
+    }
+}
+
+/// Reads frames and answers requests until the result comes.
+async fn converse(
+    reader: tokio::net::unix::ReadHalf<'_>,
+    asking: &Asking<'_>,
+    send: impl Fn(&ToWorker, &[u8]),
+) -> io::Result<(End, String, Log)> {
+    // A frame is read to its end before the next is begun, whatever is ready in between.
+    let next = |mut reader| async move {
+        let frame = receive(&mut reader).await;
+        (reader, frame)
+    };
+    let mut reading = Box::pin(next(reader));
+    let mut answers = FuturesUnordered::new();
+    let mut cancels: HashMap<u32, AbortHandle> = HashMap::new();
+    let mut log = Log::new();
+    loop {
+        tokio::select! {
+            (reader, frame) = &mut reading => {
+                let (message, bytes) = frame?;
+                reading = Box::pin(next(reader));
+                match message {
+                    FromWorker::Result { end } => {
+                        return Ok((end, String::from_utf8_lossy(&bytes).into_owned(), log));
+                    }
+                    FromWorker::Log { level, text } => {
+                        asking.context.progress(&[Content::text(format!("{text}\n"))]);
+                        log.push(json!({ "level": level, "text": text }));
+                    }
+                    FromWorker::Cancel { id } => {
+                        cancels.remove(&id).inspect(AbortHandle::abort);
+                    }
+                    FromWorker::Request { id, op, json, has_bytes } => {
+                        let bytes = has_bytes.then_some(bytes);
+                        let (answer, handle) = abortable(bridge::answer(asking, op, json, bytes));
+                        cancels.insert(id, handle);
+                        answers.push(answer.map(move |answer| (id, answer)));
+                    }
+                    FromWorker::Ready { .. } => return Err(io::Error::other("a second greeting")),
+                }
+            }
+            Some((id, answer)) = answers.next(), if !answers.is_empty() => {
+                cancels.remove(&id);
+                match answer {
+                    Ok(Ok(bridge::Answer { json, bytes })) => {
+                        let has_bytes = bytes.is_some();
+                        send(&ToWorker::Reply { id, ok: true, json, has_bytes }, &bytes.unwrap_or_default());
+                    }
+                    Ok(Err(error)) => {
+                        let json = json!({ "code": error.kind, "message": error.message }).to_string();
+                        send(&ToWorker::Reply { id, ok: false, json: Some(json), has_bytes: false }, &[]);
+                    }
+                    // Cancelled: nobody waits for it.
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+}
+
+fn answer(end: End, text: String) -> ToolResult {
+    match end {
+        End::Ok => Ok(ToolOutput::text(text)),
+        End::Memory => Err(memory_limit()),
+        End::Output => Err(ToolError::new(
+            ErrorKind::OutputLimit,
+            format!("The result has {text} bytes, more than 16 MiB"),
+        )
+        .hint("Return less, or write it to a file.")),
+        End::Stalled => Err(ToolError::execution(
+            "Tool execution failed: the script waits for a promise that nothing can settle any more",
+        )),
+        End::Threw => Err(thrown(&text)),
+    }
+}
+
+#[derive(Deserialize)]
+struct Thrown {
+    message: String,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    place: Option<String>,
+}
+
+/// A script's uncaught error. One that came from a bridge keeps its code.
+fn thrown(text: &str) -> ToolError {
+    let Ok(Thrown { message, code, place }) = serde_json::from_str(text) else {
+        return ToolError::execution("Tool execution failed: unknown error");
+    };
+    let kind = code.and_then(|code| serde_json::from_value(Value::String(code)).ok());
+    let error = match kind {
+        Some(kind) => ToolError::new(kind, message),
+        None => ToolError::execution(format!("Tool execution failed: {message}")),
+    };
+    match place {
+        Some(place) => error.hint(format!("Thrown at {place}")),
+        None => error,
+    }
+}
+
+fn memory_limit() -> ToolError {
+    ToolError::new(ErrorKind::MemoryLimit, "The script used more memory than it may")
+        .hint("Work on less at once, or ask for more with \"limits\" in the manifest.")
+}
+
+fn died(status: Option<std::process::ExitStatus>) -> ToolError {
+    match status {
+        Some(status) if status.code() == Some(OUT_OF_MEMORY) => memory_limit(),
+        Some(status) => {
+            let how = status.signal().map_or_else(|| status.to_string(), |signal| format!("signal {signal}"));
+            ToolError::execution(format!("Tool execution failed: the script's process died ({how})"))
+        }
+        None => ToolError::execution("Tool execution failed: the script's process died"),
+    }
+}

@@ -1,0 +1,95 @@
+//! JSON that tells of keys that stand twice in one object, which `serde_json` forgets.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// After so many, the author has understood.
+const DOUBLES: usize = 20;
+
+/// The value, and the keys that were there twice.
+pub(super) fn parse(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
+    let mut doubles = Vec::new();
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Reader { doubles: &mut doubles }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, doubles))
+}
+
+/// What is wrong, without the place, which has fields of its own.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    format!("Not valid JSON: {reason}")
+}
+
+struct Reader<'a> {
+    doubles: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    fn again(&mut self) -> Reader<'_> {
+        Reader { doubles: self.doubles }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = seq.next_element_seed(self.again())? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = map.next_value_seed(self.again())?;
+            let is_new = self.doubles.len() < DOUBLES && !self.doubles.contains(&key);
+            if fields.insert(key.clone(), value).is_some() && is_new {
+                self.doubles.push(key);
+            }
+        }
+        Ok(fields.into())
+    }
+}

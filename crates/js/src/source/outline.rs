@@ -1,0 +1,188 @@
+//! Finds the names of a script and takes its `export`s away.
+//!
+//! The syntax tree says where they stand; the text round them is kept as it is, so that lines and columns
+//! in an error are the author's.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::{
+    ArrowFunctionExpression, AwaitExpression, Declaration, ExportDefaultDeclaration,
+    ExportDefaultDeclarationKind, ForOfStatement, Function, Program, Statement,
+};
+use oxc_ast_visit::{Visit, walk};
+use oxc_span::{GetSpan as _, SourceType, Span};
+use oxc_syntax::{module_record::ModuleRecord, scope::ScopeFlags};
+
+use super::{DEFAULT, Script, SourceFault, fault_at, parse};
+
+const NO_IMPORTS: &str = "imports are not available to tools; use lib(name)";
+
+pub(super) fn outline(allocator: &Allocator, text: &str) -> Result<Script, Vec<SourceFault>> {
+    let parsed = parse(allocator, text, SourceType::unambiguous())?;
+    let is_module = parsed.program.source_type.is_module();
+    let mut outline = Outline::default();
+    outline.program(&parsed.program);
+    outline.record(&parsed.module_record);
+    if is_module {
+        outline.visit_program(&parsed.program);
+    }
+    if !outline.faults.is_empty() {
+        outline.faults.sort_by_key(|(offset, _)| *offset);
+        let faults = outline.faults.iter().map(|(offset, message)| fault_at(text, *offset as usize, message));
+        return Err(faults.collect());
+    }
+    let code = outline.apply(text, is_module);
+    let Outline { functions, exported, .. } = outline;
+    Ok(Script { code, is_module, functions, exported, reads_env: false, lines: Vec::new() })
+}
+
+#[derive(Default)]
+struct Outline {
+    functions: BTreeSet<String>,
+    exported: BTreeMap<String, String>,
+    /// What stands in the place of a part of the text, in the order of the text.
+    edits: Vec<(Range<usize>, String)>,
+    faults: Vec<(u32, &'static str)>,
+}
+
+impl Outline {
+    fn program(&mut self, program: &Program<'_>) {
+        if program.hashbang.is_some() {
+            self.edits.push((0..2, "//".into()));
+        }
+        for statement in &program.body {
+            self.statement(statement, program.source_text);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement<'_>, text: &str) {
+        match statement {
+            Statement::ImportDeclaration(import) => self.fault(import.span, NO_IMPORTS),
+            Statement::ExportAllDeclaration(export) => self.fault(export.span, NO_IMPORTS),
+            Statement::ExportFromDeclaration(export) => self.fault(export.span, NO_IMPORTS),
+            Statement::ExportDefaultDeclaration(export) => self.default_export(export),
+            Statement::ExportDeclaration(export) => {
+                for name in self.declaration(&export.declaration) {
+                    self.exported.insert(name.clone(), name);
+                }
+                self.blank(export.span.start..export.declaration.span().start, text);
+            }
+            Statement::ExportNamedDeclaration(export) => {
+                for specifier in &export.specifiers {
+                    let (outside, inside) = (specifier.exported.name(), specifier.local.name());
+                    self.exported.insert(outside.to_string(), inside.to_string());
+                }
+                self.blank(export.span.start..export.span.end, text);
+            }
+            _ => {
+                if let Some(declaration) = statement.as_declaration() {
+                    self.declaration(declaration);
+                }
+            }
+        }
+    }
+
+    /// The names that a declaration makes; those that may be called are kept.
+    fn declaration(&mut self, declaration: &Declaration<'_>) -> Vec<String> {
+        let names: Vec<String> = match declaration {
+            Declaration::ClassDeclaration(class) => {
+                return class.id.iter().map(|id| id.name.to_string()).collect();
+            }
+            Declaration::FunctionDeclaration(function) => {
+                function.id.iter().map(|id| id.name.to_string()).collect()
+            }
+            Declaration::VariableDeclaration(variables) => {
+                let bound = variables.declarations.iter().flat_map(|one| one.id.get_binding_identifiers());
+                bound.map(|id| id.name.to_string()).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.functions.extend(names.iter().cloned());
+        names
+    }
+
+    fn default_export(&mut self, export: &ExportDefaultDeclaration<'_>) {
+        let inside = match &export.declaration {
+            ExportDefaultDeclarationKind::FunctionDeclaration(function) => &function.id,
+            ExportDefaultDeclarationKind::ClassDeclaration(class) => &class.id,
+            _ => &None,
+        };
+        let is_class = matches!(&export.declaration, ExportDefaultDeclarationKind::ClassDeclaration(_));
+        let name = inside.as_ref().map_or(DEFAULT, |id| id.name.as_str()).to_owned();
+        let value = export.declaration.span();
+        let range = export.span.start as usize..value.start as usize;
+        if inside.is_some() {
+            self.edits.push((range, ";".into()));
+        } else {
+            self.edits.push((range, format!("; const {DEFAULT} = ")));
+            // A declaration ends by itself, the value of a constant does not.
+            if !export.declaration.is_expression() {
+                self.edits.push((value.end as usize..value.end as usize, ";".into()));
+            }
+        }
+        if !is_class {
+            self.functions.insert(name.clone());
+        }
+        self.exported.insert("default".into(), name);
+    }
+
+    fn record(&mut self, record: &ModuleRecord<'_>) {
+        for import in &record.dynamic_imports {
+            self.fault(import.span, NO_IMPORTS);
+        }
+        for meta in &record.import_metas {
+            self.fault(*meta, "import.meta is not available to tools");
+        }
+    }
+
+    /// A semicolon and spaces take the place, so that the statement before ends where it did.
+    fn blank(&mut self, range: Range<u32>, text: &str) {
+        let range = range.start as usize..range.end as usize;
+        let keep = |c: char| if matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}') { c } else { ' ' };
+        let blank: String = text[range.clone()].chars().skip(1).map(keep).collect();
+        self.edits.push((range, format!(";{blank}")));
+    }
+
+    fn fault(&mut self, span: Span, message: &'static str) {
+        self.faults.push((span.start, message));
+    }
+
+    fn apply(&self, text: &str, is_module: bool) -> String {
+        let mut code = String::with_capacity(text.len() + 16);
+        if is_module {
+            code.push_str("\"use strict\"; ");
+        }
+        let mut at = 0;
+        for (range, new) in &self.edits {
+            code.push_str(&text[at..range.start]);
+            code.push_str(new);
+            at = range.end;
+        }
+        code.push_str(&text[at..]);
+        code
+    }
+}
+
+/// A plain script cannot wait at its top level; functions may.
+impl<'a> Visit<'a> for Outline {
+    fn visit_await_expression(&mut self, it: &AwaitExpression<'a>) {
+        self.fault(it.span, TOP_LEVEL_AWAIT);
+    }
+
+    fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
+        if it.r#await {
+            self.fault(it.span, TOP_LEVEL_AWAIT);
+        }
+        walk::walk_for_of_statement(self, it);
+    }
+
+    fn visit_function(&mut self, _: &Function<'a>, _: ScopeFlags) {}
+
+    fn visit_arrow_function_expression(&mut self, _: &ArrowFunctionExpression<'a>) {}
+}
+
+const TOP_LEVEL_AWAIT: &str = "await is only available inside an async function";

@@ -1,0 +1,387 @@
+//! Scripts, workers and neighbours that mean harm: every call gets its one answer in time, the
+//! next call is right, and nothing is left behind.
+
+use std::{
+    io::Write as _,
+    os::unix::{fs::PermissionsExt as _, process::ExitStatusExt as _},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt as _, future::join_all, stream};
+use pinza_core::{ErrorKind, ToolError};
+use pinza_js::{JsTool, Limits, Pool, WORK};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::support::{World, worker_program};
+
+const FINE: &str = "function execute() { return 'fine' }";
+
+/// A file of `fixtures/hostile/js`: a script, and in its head what is expected of it.
+struct Case {
+    name: String,
+    source: String,
+    /// Codes, or `ok RESULT`; any of them is right.
+    expected: Vec<String>,
+    arguments: Value,
+    timeout: Duration,
+}
+
+impl Case {
+    fn read(path: &Path) -> Self {
+        let source = std::fs::read_to_string(path).unwrap();
+        let head = |key: &str| {
+            let start = format!("// {key}: ");
+            let lines = source.split('\n').take_while(|line| line.starts_with("// "));
+            lines.filter_map(|line| line.strip_prefix(&start)).next().map(String::from)
+        };
+        let timeout = head("timeout").map_or(300, |text| text.parse().unwrap());
+        Self {
+            name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+            expected: head("expect").expect("an expectation").split('|').map(String::from).collect(),
+            arguments: head("arguments").map_or(json!({}), |text| serde_json::from_str(&text).unwrap()),
+            timeout: Duration::from_millis(timeout),
+            source,
+        }
+    }
+
+    fn all() -> Vec<Self> {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/hostile/js");
+        let mut paths: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    fn admits(&self, result: &Result<String, ToolError>) -> bool {
+        self.expected.iter().any(|expected| match result {
+            Ok(text) => expected == "ok" || expected.strip_prefix("ok ").is_some_and(|wanted| wanted == text),
+            Err(error) => expected == error.kind.code(),
+        })
+    }
+
+    /// Runs it and then an innocent script, most likely in the same worker.
+    async fn check(&self, world: &World) -> (Option<String>, Duration) {
+        let begun = Instant::now();
+        let outcome = world.run_tool(timed(world.tool(&self.source), self.timeout), self.arguments.clone()).await;
+        let took = begun.elapsed();
+        let result = outcome.result.map(|output| output.as_text());
+        let next = world.text(FINE, json!({})).await;
+        let shown = match &result {
+            Ok(text) => format!("ok {}", text.chars().take(80).collect::<String>()),
+            Err(error) => error.to_string().chars().take(200).collect(),
+        };
+        let name = &self.name;
+        let wrong = if !self.admits(&result) {
+            Some(format!("{name}: {shown}, not {:?}", self.expected))
+        } else if took > self.timeout + Duration::from_secs(5) {
+            Some(format!("{name}: took {took:?}: {shown}"))
+        } else if next != "fine" {
+            Some(format!("{name}: the next call answered {next}"))
+        } else {
+            None
+        };
+        (wrong, took)
+    }
+}
+
+/// A world whose workers can be told from those of other tests.
+fn world(name: &str) -> (World, PathBuf) {
+    let mut world = World::new();
+    let program = world.workspace.path().join(name);
+    std::os::unix::fs::symlink(worker_program(), &program).unwrap();
+    employ(&mut world, &program);
+    (world, program)
+}
+
+fn employ(world: &mut World, program: &Path) {
+    Arc::get_mut(&mut world.host).unwrap().pool = Arc::new(Pool::new(program));
+}
+
+fn timed(tool: JsTool, timeout: Duration) -> JsTool {
+    JsTool { definition: tool.definition.clone().timeout(timeout), ..tool }
+}
+
+/// The processes that run `program` now.
+fn workers(program: &Path) -> Vec<Pid> {
+    let name = program.to_str().unwrap();
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let ours = processes.filter_map(|id| {
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
+        line.starts_with(name.as_bytes()).then(|| Pid::from_raw(id.parse().ok()?)).flatten()
+    });
+    ours.collect()
+}
+
+async fn until(what: &str, mut done: impl FnMut() -> bool) {
+    for _ in 0..500 {
+        if done() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("not within five seconds: {what}");
+}
+
+/// In kilobytes.
+fn resident(process: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn every_hostile_script_meets_its_fate() {
+    let cases = Case::all();
+    assert!(cases.len() >= 90, "{} cases", cases.len());
+    let lanes: Vec<_> = (0..4).map(|lane| world(&format!("lane{lane}"))).collect();
+    for (world, _) in &lanes {
+        assert_eq!(world.text(FINE, json!({})).await, "fine");
+    }
+    let before = resident("self");
+
+    let chunks = lanes.iter().enumerate().map(|(lane, (world, _))| {
+        let share: Vec<&Case> = cases.iter().skip(lane).step_by(lanes.len()).collect();
+        async move {
+            let checks = stream::iter(share).then(|case| async move { (case, case.check(world).await) });
+            checks.collect::<Vec<_>>().await
+        }
+    });
+    let mut checked: Vec<_> = join_all(chunks).await.into_iter().flatten().collect();
+    checked.sort_by_key(|(case, (_, took))| std::cmp::Reverse(took.saturating_sub(case.timeout)));
+    for (case, (_, took)) in checked.iter().take(5) {
+        println!("{}: {took:?} of {:?}", case.name, case.timeout);
+    }
+    let wrong: Vec<_> = checked.iter().filter_map(|(_, (wrong, _))| wrong.as_deref()).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+
+    let programs: Vec<_> = lanes.into_iter().map(|(_, program)| program).collect();
+    until("no worker is left", || programs.iter().all(|program| workers(program).is_empty())).await;
+    let grown = resident("self").saturating_sub(before);
+    println!("{} cases, {grown} kB more than before", cases.len());
+    assert!(grown < 100 << 10, "{grown} kB");
+}
+
+#[tokio::test]
+async fn good_and_bad_calls_do_not_notice_each_other() {
+    let world = World::new();
+    let kinds = [
+        ("function execute() { while (true); }", 400, "timeout: Tool execution timed out after 0.4s"),
+        (
+            "function execute() { const a = []; for (;;) a.push('x'.repeat(1000) + a.length) }",
+            60_000,
+            "memory_limit: The script used more memory than it may",
+        ),
+        ("function execute() { throw new Error('no') }", 60_000, "execution_error: Tool execution failed: no"),
+    ];
+    let calls = (0..200_u64).map(|number| {
+        let world = &world;
+        async move {
+            let good = ("function execute(p) { return p.n * 2 }", 60_000, &*format!("{}", number * 2));
+            let (source, timeout, expected) = *kinds.get(number as usize % 10).unwrap_or(&good);
+            let tool = timed(world.tool(source), Duration::from_millis(timeout));
+            let answer = match world.run_tool(tool, json!({ "n": number })).await.result {
+                Ok(output) => output.as_text(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(answer, expected, "call {number}");
+        }
+    });
+    join_all(calls).await;
+}
+
+#[tokio::test]
+async fn a_worker_killed_in_the_middle_of_a_call_is_one_answer() {
+    let (world, program) = world("killed");
+    let begun = Instant::now();
+    let call = world.run("function execute() { while (true); }", json!({}));
+    let kill = async {
+        until("a worker runs", || !workers(&program).is_empty()).await;
+        // Long enough for the call to begin, most of the time: both moments are good ones.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        for worker in workers(&program) {
+            kill_process(worker, Signal::KILL).unwrap();
+        }
+    };
+    let (outcome, ()) = tokio::join!(call, kill);
+    let error = outcome.result.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ExecutionError, "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(8));
+    assert_eq!(world.text(FINE, json!({})).await, "fine");
+}
+
+#[tokio::test]
+async fn a_worker_killed_while_it_waits_is_not_given_out() {
+    let (world, program) = world("waiting");
+    for _ in 0..3 {
+        assert_eq!(world.text(FINE, json!({})).await, "fine");
+        for worker in workers(&program) {
+            kill_process(worker, Signal::KILL).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_under_way_when_the_script_ends_spoils_only_its_worker() {
+    let world = World::new();
+    std::fs::write(world.workspace.path().join("big"), "x".repeat(4 << 20)).unwrap();
+    let source = "function execute() {
+        fs.readFile('big');
+        const end = Date.now() + 300;
+        while (Date.now() < end);
+        return 'done';
+    }";
+    for _ in 0..2 {
+        assert_eq!(world.text(source, json!({})).await, "done");
+        assert_eq!(world.text(FINE, json!({})).await, "fine");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_does_not_keep_scripts_for_ever() {
+    let (world, program) = world("keeping");
+    let padding = "/".repeat(2 << 20);
+    let mut most = 0;
+    for number in 0..40 {
+        let answer = world.text(&format!("function execute() {{ return {number} }} //{padding}"), json!({})).await;
+        assert_eq!(answer, number.to_string());
+        let sizes = workers(&program).into_iter().map(|worker| resident(&worker.as_raw_nonzero().to_string()));
+        most = most.max(sizes.max().unwrap_or_default());
+    }
+    assert!(most < 70 << 10, "{most} kB");
+}
+
+#[tokio::test]
+async fn loading_is_bounded_too() {
+    let (world, program) = world("loading");
+    let source = "const keep = []; for (let i = 0; i < 100; i++) keep.push(new Uint8Array(1 << 20).fill(1));
+        function execute() { return keep.length }";
+    let error = world.run(source, json!({})).await.result.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::MemoryLimit, "{error}");
+    until("the worker is gone", || workers(&program).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_result_beyond_the_limit_is_refused_by_the_worker() {
+    let world = World { limits: Limits { heap: 128 << 20, ..Limits::default() }, ..World::new() };
+    let source = "function execute() { return 'x'.repeat(20e6) }";
+    let error = world.run(source, json!({})).await.result.unwrap_err();
+    assert_eq!(error.to_string(), "output_limit: The result has 20000000 bytes, more than 16 MiB");
+}
+
+#[tokio::test]
+async fn a_stack_larger_than_the_process_has_is_cut_down() {
+    let world = World { limits: Limits { stack: 1 << 30, ..Limits::default() }, ..World::new() };
+    let source = "function execute() { try { return execute() } catch (error) { return error.name } }";
+    assert_eq!(world.text(source, json!({})).await, "RangeError");
+}
+
+#[tokio::test]
+async fn what_a_script_says_of_its_error_is_bounded_and_readable() {
+    let world = World::new();
+    let cases = [
+        ("throw new Error('\\0'.repeat(4e6))", "execution_error: Tool execution failed: \0\0"),
+        ("throw '\\0'.repeat(4e6)", "execution_error: Tool execution failed: \0\0"),
+        ("throw { text: '\\0'.repeat(2e6) }", r#"execution_error: Tool execution failed: {"text":"\u0000"#),
+        ("throw new Error('a\\ud800b')", "execution_error: Tool execution failed: a\u{fffd}b"),
+        ("throw Object.assign(new Error('m'), { name: 'x'.repeat(1e6) })", "execution_error: Tool execution failed: xx"),
+    ];
+    for (source, expected) in cases {
+        let answer = world.text(&format!("function execute() {{ {source} }}"), json!({})).await;
+        let head: String = answer.chars().take(80).collect();
+        assert!(answer.starts_with(expected), "{source}: {head:?}");
+        assert!(answer.len() < 20 << 10, "{source}: {} bytes", answer.len());
+    }
+}
+
+/// A program in a worker's place: says `frames` and then nothing.
+fn impostor(world: &mut World, name: &str, frames: &[u8]) {
+    let directory = world.workspace.path();
+    std::fs::write(directory.join(name).with_extension("frames"), frames).unwrap();
+    let program = directory.join(name);
+    let mut file = std::fs::File::create(&program).unwrap();
+    writeln!(file, "#!/bin/sh\n/bin/cat '{}.frames' >&0\nexec /bin/sleep 60", program.display()).unwrap();
+    file.set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
+    drop(file);
+    employ(world, &program);
+}
+
+fn frame(json: &str, bytes: &[u8]) -> Vec<u8> {
+    let length = |length: usize| u32::try_from(length).unwrap().to_le_bytes();
+    [&length(4 + json.len() + bytes.len()), &length(json.len()), json.as_bytes(), bytes].concat()
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_worker_is_an_answer() {
+    let mut world = World { timeout: Duration::from_secs(60), ..World::new() };
+    for program in ["/bin/true", "/bin/false", "/nonexistent", "/etc/passwd", "/"] {
+        employ(&mut world, Path::new(program));
+        let error = world.run(FINE, json!({})).await.result.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::ExecutionError, "{program}: {error}");
+    }
+    let ready = frame(r#"{"type":"ready","sandbox":[]}"#, &[]);
+    let cases: [(&str, &[u8]); 10] = [
+        ("impossible", &[0xff; 16]),
+        ("zeros", &[0; 16]),
+        ("json_beyond_body", &[5, 0, 0, 0, 9, 0, 0, 0, b'{']),
+        ("garbage", &frame("{nonsense", b"")),
+        ("empty", &frame("", b"")),
+        ("unknown", &frame(r#"{"type":"root"}"#, b"")),
+        ("wrong_field", &frame(r#"{"type":"ready","sandbox":5}"#, b"")),
+        ("deep", &frame(&"[".repeat(100_000), b"")),
+        ("not_utf8", &[12, 0, 0, 0, 8, 0, 0, 0, b'"', 0xff, 0xfe, b'"', b' ', b' ', b' ', b' ']),
+        ("result_first", &frame(r#"{"type":"result","end":"ok"}"#, b"forged")),
+    ];
+    for (name, frames) in cases {
+        for (when, frames) in [("first", frames.to_vec()), ("later", [&ready, frames].concat())] {
+            if (name, when) == ("result_first", "later") {
+                continue;
+            }
+            impostor(&mut world, &format!("{name}_{when}"), &frames);
+            let begun = Instant::now();
+            let error = world.run(FINE, json!({})).await.result.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::ExecutionError, "{name} {when}: {error}");
+            assert!(begun.elapsed() < Duration::from_secs(20), "{name} {when}");
+        }
+    }
+}
+
+// The clock stands still, so that waiting for a worker that never speaks takes no time.
+#[tokio::test(start_paused = true)]
+async fn a_silent_program_is_given_up() {
+    let mut world = World { timeout: Duration::from_secs(60), ..World::new() };
+    let silent = |world: &mut World, program: &str| employ(world, Path::new(program));
+    for program in ["/bin/cat", "/usr/bin/yes"] {
+        silent(&mut world, program);
+        let error = world.run(FINE, json!({})).await.result.unwrap_err();
+        assert_eq!(error.to_string(), "execution_error: Tool execution failed: no worker: the worker did not start");
+    }
+    impostor(&mut world, "half_a_head", &[5, 0, 0]);
+    let error = world.run(FINE, json!({})).await.result.unwrap_err();
+    assert_eq!(error.to_string(), "execution_error: Tool execution failed: no worker: the worker did not start");
+    impostor(&mut world, "half_a_body", &[200, 0, 0, 0, 100, 0, 0, 0, b'{']);
+    let error = world.run(FINE, json!({})).await.result.unwrap_err();
+    assert_eq!(error.to_string(), "execution_error: Tool execution failed: no worker: the worker did not start");
+}
+
+#[test]
+fn a_sealed_worker_reaches_nothing() {
+    let attempt = |what: &str| {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        drop(ours);
+        let mut command = Command::new(worker_program());
+        command.args([WORK, what]).env_clear().stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap()
+    };
+    // Without an attempt it ends as it likes: what ends the others is what they tried.
+    assert!(attempt("nothing").success());
+    let forbidden =
+        ["open", "create", "list", "socket", "connect", "pair", "fork", "thread", "exec", "kill", "chdir"];
+    for what in forbidden {
+        let status = attempt(what);
+        assert_eq!(status.signal(), Some(Signal::SYS.as_raw()), "{what}: {status}");
+    }
+    assert!(!Path::new("/tmp/pinza-escaped").exists());
+}

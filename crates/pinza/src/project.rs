@@ -1,0 +1,199 @@
+//! A project's own `.pinza/`: read only after `pinza trust`, and even then it may only narrow.
+//!
+//! Cloning a repository must not give its author any right here. Trust is a promise about
+//! content: a path and a hash of everything below `.pinza/`. What changed since is not read.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use pinza::{Rule, Verdict};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::{config::write_whole, home::Home};
+
+/// What of a `.pinza/` is Pinza's to read; `out/` holds results and is not.
+const PARTS: [&str; 3] = ["config.toml", "tools", "skills"];
+
+/// Larger projects are no projects' configuration.
+const MOST_FILES: usize = 2000;
+const MOST_BYTES: u64 = 32 << 20;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Project {
+    /// The `.pinza` directory itself.
+    pub(crate) path: PathBuf,
+}
+
+/// Whether a project may be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    Trusted,
+    Unknown,
+    /// It was trusted, and is not what it was.
+    Changed,
+}
+
+/// What a project may say: rules that narrow, and tools to switch off.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ProjectConfig {
+    policy: PolicyTable,
+    tools: ToolsTable,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PolicyTable {
+    rule: Vec<Rule>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ToolsTable {
+    disabled: Vec<String>,
+}
+
+impl ProjectConfig {
+    /// Rules that ask or deny; an allow is not a project's to give.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.policy.rule.iter().filter(|rule| rule.effect != Verdict::Allow)
+    }
+
+    /// The numbers, from 0, of rules that would widen.
+    pub(crate) fn refused(&self) -> impl Iterator<Item = usize> {
+        let numbered = self.policy.rule.iter().enumerate();
+        numbered.filter(|(_, rule)| rule.effect == Verdict::Allow).map(|(index, _)| index)
+    }
+
+    pub(crate) fn disabled(&self) -> &[String] {
+        &self.tools.disabled
+    }
+}
+
+impl Project {
+    /// The project around: of the workspace, else of the current directory.
+    pub(crate) fn find(workspace: &Path) -> Option<Self> {
+        let here = std::env::current_dir().ok();
+        let places = [Some(workspace.to_owned()), here];
+        let path =
+            places.into_iter().flatten().map(|place| place.join(".pinza")).find(|path| has_parts(path))?;
+        Some(Self { path: path.canonicalize().unwrap_or(path) })
+    }
+
+    pub(crate) fn tools(&self) -> PathBuf {
+        self.path.join("tools")
+    }
+
+    pub(crate) fn config(&self) -> Result<ProjectConfig> {
+        let file = self.path.join("config.toml");
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ProjectConfig::default()),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+        };
+        toml_edit::de::from_str(&text)
+            .map_err(|error| anyhow::anyhow!("{}", error.to_string().trim_end()))
+            .with_context(|| format!("{} is not a valid project configuration", file.display()))
+    }
+
+    /// The files that trust is about, relative to `.pinza`, and the hash over all of them.
+    pub(crate) fn contents(&self) -> Result<(Vec<PathBuf>, String)> {
+        let mut files = Vec::new();
+        for part in PARTS {
+            gather(&self.path.join(part), &mut files)?;
+        }
+        files.sort();
+        let mut hash = Sha256::new();
+        let mut left = MOST_BYTES;
+        for file in &files {
+            let mut bytes = Vec::new();
+            fs::File::open(file)?.take(left + 1).read_to_end(&mut bytes)?;
+            left = left.checked_sub(bytes.len() as u64).context("the project's .pinza is too large")?;
+            let name = file.strip_prefix(&self.path)?.to_string_lossy().into_owned();
+            // Lengths first, so that no two trees read the same.
+            hash.update((name.len() as u64).to_le_bytes());
+            hash.update(name);
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
+        let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let names = files.iter().filter_map(|file| file.strip_prefix(&self.path).ok().map(Path::to_owned));
+        Ok((names.collect(), hash))
+    }
+
+    pub(crate) fn trust(&self, home: &Home) -> Result<Trust> {
+        Ok(match read_trusted(home)?.get(&self.key()) {
+            None => Trust::Unknown,
+            Some(hash) if *hash == self.contents()?.1 => Trust::Trusted,
+            Some(_) => Trust::Changed,
+        })
+    }
+
+    /// Trusts what is there now; returns the files.
+    pub(crate) fn set_trusted(&self, home: &Home) -> Result<Vec<PathBuf>> {
+        let (files, hash) = self.contents()?;
+        let mut trusted = read_trusted(home)?;
+        trusted.insert(self.key(), hash);
+        write_trusted(home, &trusted)?;
+        Ok(files)
+    }
+
+    /// Forgets the project; tells whether it was known.
+    pub(crate) fn forget(&self, home: &Home) -> Result<bool> {
+        let mut trusted = read_trusted(home)?;
+        let known = trusted.remove(&self.key()).is_some();
+        write_trusted(home, &trusted)?;
+        Ok(known)
+    }
+
+    fn key(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+fn has_parts(path: &Path) -> bool {
+    PARTS.iter().any(|part| path.join(part).exists())
+}
+
+/// Regular files below a path, links not followed: what they lead to is not the project's.
+fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    ensure!(files.len() < MOST_FILES, "the project's .pinza has more than {MOST_FILES} files");
+    if meta.is_dir() {
+        for entry in fs::read_dir(path)? {
+            gather(&entry?.path(), files)?;
+        }
+    } else if meta.is_file() {
+        files.push(path.to_owned());
+    } else {
+        bail!("{} is neither a file nor a directory; a project's .pinza holds nothing else", path.display());
+    }
+    Ok(())
+}
+
+fn trust_file(home: &Home) -> PathBuf {
+    home.path.join("trust.json")
+}
+
+fn read_trusted(home: &Home) -> Result<BTreeMap<String, String>> {
+    let file = trust_file(home);
+    match fs::read_to_string(&file) {
+        Ok(text) => serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+    }
+}
+
+fn write_trusted(home: &Home, trusted: &BTreeMap<String, String>) -> Result<()> {
+    write_whole(&trust_file(home), &format!("{}\n", serde_json::to_string_pretty(trusted)?))
+}
