@@ -5,15 +5,26 @@
 use std::path::Path;
 
 use oxc_allocator::Allocator;
+use oxc_ast::ast::{Expression, Statement, TSType};
+use oxc_ast_visit::{Visit, walk};
 use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_semantic::SemanticBuilder;
-use oxc_span::SourceType;
+use oxc_span::{GetSpan as _, SourceType, Span};
 use oxc_transformer::{TransformOptions, Transformer};
 
-use super::{Script, SourceFault, faults, outline, parse};
+use super::{Script, SourceFault, fault_at, faults, outline, parse};
+
+/// The printer looks down all the way at every `if`: what nests without brackets must have an end as well.
+const DEPTH: usize = 10_000;
 
 pub(super) fn strip(allocator: &Allocator, text: &str) -> Result<Script, Vec<SourceFault>> {
     let mut program = parse(allocator, text, SourceType::ts().with_unambiguous(true))?.program;
+    let mut depth = Depth::default();
+    depth.visit_program(&program);
+    if let Some(span) = depth.fault {
+        let message = format!("the script nests more than {DEPTH} deep");
+        return Err(vec![fault_at(text, span.start as usize, &message)]);
+    }
     let scoping = SemanticBuilder::new().with_enum_eval(true).build(&program).semantic.into_scoping();
     let options = TransformOptions::default();
     let path = Path::new("tool.ts");
@@ -36,6 +47,39 @@ pub(super) fn strip(allocator: &Allocator, text: &str) -> Result<Script, Vec<Sou
     let mut script = outline::outline(allocator, &printed.code).map_err(|faults| origins.faults(faults))?;
     script.lines = origins.lines(printed.code.lines().count());
     Ok(script)
+}
+
+/// How deep the syntax tree goes, looked at no deeper than it may.
+#[derive(Default)]
+struct Depth {
+    now: usize,
+    fault: Option<Span>,
+}
+
+impl Depth {
+    fn within(&mut self, span: Span, look: impl FnOnce(&mut Self)) {
+        if self.now == DEPTH {
+            self.fault.get_or_insert(span);
+            return;
+        }
+        self.now += 1;
+        look(self);
+        self.now -= 1;
+    }
+}
+
+impl<'a> Visit<'a> for Depth {
+    fn visit_statement(&mut self, it: &Statement<'a>) {
+        self.within(it.span(), |depth| walk::walk_statement(depth, it));
+    }
+
+    fn visit_expression(&mut self, it: &Expression<'a>) {
+        self.within(it.span(), |depth| walk::walk_expression(depth, it));
+    }
+
+    fn visit_ts_type(&mut self, it: &TSType<'a>) {
+        self.within(it.span(), |depth| walk::walk_ts_type(depth, it));
+    }
 }
 
 /// Where a piece of the printed code comes from; line and column from 0, as maps have them.

@@ -9,7 +9,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus, Scope,
 };
 use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 
 /// Room for the largest heap that a manifest may ask for, and the program itself.
 const ADDRESS_SPACE: u64 = 2 << 30;
@@ -58,15 +60,20 @@ fn landlock() -> bool {
 
 /// The few calls that an engine with a socket needs; any other ends the process.
 fn seccomp() -> bool {
-    let filter = || -> Option<BpfProgram> {
-        let architecture = std::env::consts::ARCH.try_into().ok()?;
-        let rules: BTreeMap<i64, Vec<_>> = SYSTEM_CALLS.iter().map(|call| (*call, Vec::new())).collect();
-        SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture)
-            .ok()?
-            .try_into()
-            .ok()
-    };
     filter().is_some_and(|program| seccompiler::apply_filter(&program).is_ok())
+}
+
+fn filter() -> Option<BpfProgram> {
+    let architecture = std::env::consts::ARCH.try_into().ok()?;
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        SYSTEM_CALLS.iter().map(|call| (*call, Vec::new())).collect();
+    // Rust asks whether a descriptor is open before it closes one, in builds with assertions.
+    let is_open = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::F_GETFD as u64);
+    rules.insert(libc::SYS_fcntl, vec![SeccompRule::new(vec![is_open.ok()?]).ok()?]);
+    SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture)
+        .ok()?
+        .try_into()
+        .ok()
 }
 
 const SYSTEM_CALLS: [i64; 30] = [

@@ -117,6 +117,15 @@ pub(crate) enum Tools {
     List,
     /// One tool: what it does, its parameters, what it needs
     Show { name: String },
+    /// Look through directories of JavaScript tools for faults, and for what could be better
+    Check {
+        /// Directories [default: HOME/tools and --tools]
+        directories: Vec<PathBuf>,
+    },
+    /// Begin a JavaScript tool: a working example with a test
+    New(NewTool),
+    /// Run the test files beside JavaScript tools, in the real sandbox
+    Test(TestTools),
     /// Switch tools on again
     Enable {
         /// Tool names and sets such as group:web
@@ -129,6 +138,28 @@ pub(crate) enum Tools {
         #[arg(required = true)]
         names: Vec<String>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewTool {
+    /// Its name, in snake_case
+    pub(crate) name: String,
+    /// TypeScript
+    #[arg(long)]
+    pub(crate) ts: bool,
+    /// A group: several tools in one script
+    #[arg(long)]
+    pub(crate) group: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "NAME.test.json is a list of cases:
+  {\"name\": \"…\", \"tool\": \"…\", \"arguments\": {…}, \"result\": … | \"contains\": \"…\" | \"error\": \"code\",
+   \"http\": [{\"method\": \"GET\", \"url\": \"https://…\", \"status\": 200, \"json\": … | \"text\": \"…\"}]}
+Requests get the answers under \"http\" and nothing else.")]
+pub(crate) struct TestTools {
+    /// Whose tests [default: all]
+    pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,6 +11,7 @@ use pinza::ToolError;
 use crate::terminal::Printer;
 
 mod args;
+mod author;
 mod call;
 mod completions;
 mod config;

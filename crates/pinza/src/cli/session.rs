@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use pinza::{
-    Pinza, Policy, Rule, Verdict,
+    Builder, Pinza, Policy, Rule, Verdict,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::Place,
 };
@@ -46,6 +46,11 @@ impl Session {
     }
 
     pub(crate) fn open(global: &Global) -> Result<Self> {
+        Self::open_with(global, |builder| builder)
+    }
+
+    /// As [`open`](Self::open), with a last word about the runtime.
+    pub(crate) fn open_with(global: &Global, adjust: impl FnOnce(Builder) -> Builder) -> Result<Self> {
         let home = Home::find(global.home.as_deref())?;
         home.create()?;
         let config = ConfigFile::read(home.config_file())?.config;
@@ -76,8 +81,9 @@ impl Session {
         if let Some(approver) = approver(global, &home) {
             builder = builder.approver(approver);
         }
-        let pinza =
-            builder.build().with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
+        let pinza = adjust(builder)
+            .build()
+            .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
         problems.extend(project.iter().flat_map(|project| refused_rules(project, &project_config)));
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = script_faults(&pinza);

@@ -10,7 +10,7 @@ use toml_edit::{Array, DocumentMut, value};
 use super::{
     Done, Global, Result,
     args::Tools,
-    groups,
+    author, groups,
     session::{Problem, Session, is_known},
 };
 use crate::{
@@ -19,8 +19,15 @@ use crate::{
 };
 
 pub(crate) fn run(global: &Global, printer: &Printer, command: Tools) -> Result {
+    let command = match command {
+        Tools::Check { directories } => return author::check(global, printer, directories),
+        Tools::New(wanted) => return author::new(global, printer, wanted),
+        Tools::Test(wanted) => return author::test(global, printer, wanted),
+        command => command,
+    };
     let session = Session::open(global)?;
     match command {
+        Tools::Check { .. } | Tools::New(_) | Tools::Test(_) => {}
         Tools::List => list(printer, &session),
         Tools::Show { name } => show(printer, &session, &name)?,
         Tools::Enable { names } => enable(printer, &session, &names)?,

@@ -1,0 +1,270 @@
+//! For authors of JavaScript tools: `tools check`, `tools new`, `tools test`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use pinza::{
+    Provider, SchemaOptions, ToolError,
+    core::{CallScope, Caller, ErrorKind, TextLimit, ToolCall, visible},
+    js::{Loaded, OnClash, Place, Problem, StandIn, load},
+    tool_schemas,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Done, Global, Result,
+    args::{NewTool, TestTools},
+    session::Session,
+};
+use crate::{home::Home, terminal::Printer};
+
+/// What an editor needs to know of the globals; written beside new tools.
+const TYPES: &str = include_str!("../../../js/pinza.d.ts");
+
+pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf>) -> Result {
+    let home = Home::find(global.home.as_deref())?;
+    let directories = match directories.as_slice() {
+        [] => [home.path.join("tools")]
+            .into_iter()
+            .filter(|path| path.is_dir())
+            .chain(global.tools.clone())
+            .collect(),
+        _ => directories,
+    };
+    if directories.is_empty() {
+        let hint = "Name a directory: pinza tools check DIR";
+        return Err(ToolError::new(ErrorKind::NotFound, "There are no tools to check").hint(hint).into());
+    }
+    let places: Vec<Place> = directories.into_iter().map(Place::Directory).collect();
+    let mut loaded = load(&places, OnClash::KeepFirst);
+    let losses = losses(&loaded);
+    loaded.problems.extend(losses);
+    let faults = loaded.problems.iter().filter(|problem| !problem.warning).count();
+    let (tools, warnings) = (loaded.tools.len(), loaded.problems.len() - faults);
+    printer.json_or(
+        || json!({ "ok": faults == 0, "tools": tools, "problems": loaded.problems }),
+        |out| {
+            loaded.problems.iter().for_each(|problem| out.line(&visible(&problem.to_string())));
+            out.line(&format!("{tools} tools load, {faults} problems, {warnings} warnings"));
+        },
+    );
+    Ok(if faults == 0 { Done::Well } else { Done::Answered })
+}
+
+/// What a provider's dialect would lose of a tool's schema, as warnings.
+fn losses(loaded: &Loaded) -> Vec<Problem> {
+    let of = |provider: Provider| {
+        loaded.tools.iter().flat_map(move |tool| {
+            let schemas = tool_schemas(provider, [&tool.definition], SchemaOptions::default());
+            schemas.losses.into_iter().map(move |loss| Problem {
+                file: tool.manifest.clone(),
+                entry: tool.entry,
+                message: format!("{provider} loses something of {loss}"),
+                line: None,
+                column: None,
+                warning: true,
+            })
+        })
+    };
+    Provider::ALL.into_iter().flat_map(of).collect()
+}
+
+pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result {
+    let name = &wanted.name;
+    let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if !starts_well || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+        let message = format!(
+            "Tool name '{}' must be snake_case (lowercase letters, digits, underscores)",
+            visible(name)
+        );
+        return Err(ToolError::validation(message).into());
+    }
+    let home = Home::find(global.home.as_deref())?;
+    let directory = match global.tools.first() {
+        Some(directory) => directory.clone(),
+        None => {
+            home.create()?;
+            home.path.join("tools")
+        }
+    };
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let files = template(&wanted);
+    if let Some((taken, _)) = files.iter().find(|(file, _)| directory.join(file).exists()) {
+        let message = format!("{} exists already; nothing was written", directory.join(taken).display());
+        return Err(ToolError::validation(message).hint("Choose another name.").into());
+    }
+    let mut written = Vec::new();
+    for (file, text) in files {
+        let path = directory.join(&file);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        written.push(path.display().to_string());
+    }
+    let types = directory.join("pinza.d.ts");
+    std::fs::write(&types, TYPES).with_context(|| format!("cannot write {}", types.display()))?;
+    let at = global.tools.first().map_or_else(String::new, |path| format!(" --tools {}", path.display()));
+    let tool = if wanted.group { format!("{name}_greet") } else { name.clone() };
+    printer.json_or(
+        || json!({ "status": "success", "files": written }),
+        |out| {
+            written.iter().for_each(|file| out.line(file));
+            out.line("");
+            out.line(&format!("Call it: pinza{at} call {tool} name=Ada"));
+            out.line(&format!("Test it: pinza{at} tools test {name}"));
+        },
+    );
+    Ok(Done::Well)
+}
+
+/// A working example: manifest, script, tests.
+fn template(wanted: &NewTool) -> Vec<(String, String)> {
+    let (manifest, script, tests) = match (wanted.group, wanted.ts) {
+        (false, false) => (
+            include_str!("templates/single.json"),
+            include_str!("templates/single.js"),
+            include_str!("templates/single.test.json"),
+        ),
+        (false, true) => (
+            include_str!("templates/single.json"),
+            include_str!("templates/single.ts"),
+            include_str!("templates/single.test.json"),
+        ),
+        (true, false) => (
+            include_str!("templates/group.json"),
+            include_str!("templates/group.js"),
+            include_str!("templates/group.test.json"),
+        ),
+        (true, true) => (
+            include_str!("templates/group.json"),
+            include_str!("templates/group.ts"),
+            include_str!("templates/group.test.json"),
+        ),
+    };
+    let name = &wanted.name;
+    let ending = if wanted.ts { "ts" } else { "js" };
+    let named = |text: &str| text.replace("NAME", name);
+    vec![
+        (format!("{name}.json"), named(manifest)),
+        (format!("{name}.{ending}"), named(script)),
+        (format!("{name}.test.json"), named(tests)),
+    ]
+}
+
+/// One case of a test file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    #[serde(default)]
+    name: Option<String>,
+    /// The tool, where the file is a group's.
+    #[serde(default)]
+    tool: Option<String>,
+    #[serde(default)]
+    arguments: Value,
+    /// The whole result: text, or JSON that the result's text must equal.
+    #[serde(default)]
+    result: Option<Value>,
+    /// A part of the result's text.
+    #[serde(default)]
+    contains: Option<String>,
+    /// The code of the error that is expected instead.
+    #[serde(default)]
+    error: Option<String>,
+    /// Answers that stand in for the network.
+    #[serde(default)]
+    http: Vec<StandIn>,
+}
+
+pub(crate) fn test(global: &Global, printer: &Printer, wanted: TestTools) -> Result {
+    let home = Home::find(global.home.as_deref())?;
+    let own = home.path.join("tools");
+    let directories: Vec<PathBuf> = global.tools.iter().cloned().chain(own.is_dir().then_some(own)).collect();
+    let files = test_files(&directories, &wanted.names)?;
+    let mut results = Vec::new();
+    for (tool, file) in files {
+        let text =
+            std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let cases: Vec<Case> = serde_json::from_str(&text)
+            .with_context(|| format!("{} is not a list of cases", file.display()))?;
+        for (index, case) in cases.into_iter().enumerate() {
+            let label = case.name.clone().unwrap_or_else(|| format!("case {index}"));
+            let failure = run_case(global, &tool, case)?;
+            results.push((format!("{tool}: {label}"), failure));
+        }
+    }
+    let failed = results.iter().filter(|(_, failure)| failure.is_some()).count();
+    printer.json_or(
+        || {
+            let result = |(name, failure): &(String, Option<String>)| json!({ "name": name, "ok": failure.is_none(), "message": failure });
+            json!({ "ok": failed == 0, "cases": results.iter().map(result).collect::<Vec<_>>() })
+        },
+        |out| {
+            for (name, failure) in &results {
+                match failure {
+                    None => out.line(&format!("ok      {}", visible(name))),
+                    Some(message) => out.line(&format!("FAILED  {}\n        {}", visible(name), visible(message))),
+                }
+            }
+            out.line(&format!("{} passed, {failed} failed", results.len() - failed));
+        },
+    );
+    Ok(if failed == 0 { Done::Well } else { Done::Answered })
+}
+
+/// Test files of the wanted tools, or of all: (manifest's name, file).
+fn test_files(directories: &[PathBuf], names: &[String]) -> Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    for directory in directories {
+        for entry in
+            std::fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?
+        {
+            let path = entry?.path();
+            let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if let Some(name) = file.strip_suffix(".test.json") {
+                files.push((name.to_owned(), path.clone()));
+            }
+        }
+    }
+    files.sort();
+    if let Some(unknown) = names.iter().find(|name| !files.iter().any(|(tool, _)| tool == *name)) {
+        let message = format!("There is no test file '{}.test.json'", visible(unknown));
+        let hint = "Tests stand beside the tool; name its directory with --tools.";
+        return Err(ToolError::new(ErrorKind::NotFound, message).hint(hint).into());
+    }
+    files.retain(|(tool, _)| names.is_empty() || names.contains(tool));
+    Ok(files)
+}
+
+/// Runs a case in the real sandbox; `None` if it went as expected, else what was different.
+fn run_case(global: &Global, tool: &str, case: Case) -> Result<Option<String>> {
+    ensure!(
+        case.result.is_some() || case.contains.is_some() || case.error.is_some(),
+        "a case of {tool} expects nothing: give it \"result\", \"contains\" or \"error\""
+    );
+    let session = Session::open_with(global, |builder| builder.stand_ins(case.http))?;
+    let name = case.tool.unwrap_or_else(|| tool.to_owned());
+    let arguments = if case.arguments.is_null() { json!({}) } else { case.arguments };
+    let scope = CallScope { text_limit: TextLimit::NONE, ..session.pinza.scope(Caller::Cli) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome =
+        runtime.block_on(session.pinza.engine().call(ToolCall::new("test", name, arguments), &scope));
+    let text = match (&outcome.result, case.error) {
+        (Err(error), Some(code)) if error.kind.code() == code => return Ok(None),
+        (Err(error), _) => return Ok(Some(format!("answered {error}"))),
+        (Ok(output), Some(code)) => {
+            return Ok(Some(format!("expected the error {code}, got: {}", output.as_text())));
+        }
+        (Ok(output), None) => output.as_text(),
+    };
+    let equals = |expected: &Value| match expected {
+        Value::String(expected) => text == *expected,
+        expected => serde_json::from_str::<Value>(&text).is_ok_and(|value| value == *expected),
+    };
+    Ok(match (case.result, case.contains) {
+        (Some(expected), _) if !equals(&expected) => Some(format!("expected {expected}, got: {text}")),
+        (_, Some(part)) if !text.contains(&part) => {
+            Some(format!("expected it to contain {part:?}, got: {text}"))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,13 @@
+// Each tool of the manifest names its function. What one returns is the result.
+function greet({ name }: { name: string }): string {
+  return `Hello, ${name}!`;
+}
+
+function count({ text }: { text: string }): { words: number } {
+  return { words: words(text).length };
+}
+
+// Shared by the tools of this script.
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}

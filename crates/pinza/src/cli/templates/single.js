@@ -1,0 +1,6 @@
+// What execute returns is the result: text as it is, anything else as JSON.
+// fetch, fs, console, tools.call and more are there; pinza.d.ts lists them all.
+async function execute({ name, loud }) {
+  const greeting = `Hello, ${name}!`;
+  return loud ? greeting.toUpperCase() : greeting;
+}
