@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 /// No frame is larger: the output limit and room for its envelope.
 pub(crate) const LIMIT: usize = (16 << 20) + (1 << 20);
 
-/// Requests of one call that wait for an answer at the same time. The worker refuses more, and
-/// Pinza ends a worker that does not: the same goes for the log.
+/// Requests of one call that wait for an answer at the same time.
 pub(crate) const IN_FLIGHT: usize = 256;
 
 /// Lines that one call may write to its log, and bytes of each; one more line says that some are left out.
@@ -128,7 +127,8 @@ pub(crate) fn decode<T: for<'de> Deserialize<'de>>(
     json: usize,
 ) -> io::Result<(T, Vec<u8>)> {
     let bytes = body.split_off(json);
-    Ok((serde_json::from_slice(&body).map_err(io::Error::other)?, bytes))
+    let garbled = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    Ok((serde_json::from_slice(&body).map_err(garbled)?, bytes))
 }
 
 /// The worker's side reads and writes blocking.
@@ -147,4 +147,94 @@ pub(crate) fn write(mut sink: impl Write, json: &impl Serialize, bytes: &[u8]) -
 
 fn length(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error<T: for<'de> Deserialize<'de> + std::fmt::Debug>(bytes: &[u8]) -> io::ErrorKind {
+        read::<T>(bytes).unwrap_err().kind()
+    }
+
+    #[test]
+    fn a_frame_comes_back_as_it_was_sent() {
+        let log = FromWorker::Log { level: "log".into(), text: "a\u{2028}\0\"".into() };
+        let mut sent = Vec::new();
+        write(&mut sent, &log, b"\0\xffrest").unwrap();
+        sent.extend(encode(&FromWorker::Cancel { id: u32::MAX }, &[]));
+        let mut source = sent.as_slice();
+        let (first, bytes) = read::<FromWorker>(&mut source).unwrap();
+        assert!(matches!(first, FromWorker::Log { text, .. } if text == "a\u{2028}\0\""));
+        assert_eq!(bytes, b"\0\xffrest");
+        let (second, bytes) = read::<FromWorker>(&mut source).unwrap();
+        assert!(matches!(second, FromWorker::Cancel { id: u32::MAX }) && bytes.is_empty());
+        assert_eq!(read::<FromWorker>(source).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn impossible_lengths_are_refused_before_anything_is_allocated() {
+        let head = |rest: u32, json: u32| -> [u8; HEAD] {
+            [rest.to_le_bytes(), json.to_le_bytes()].concat().try_into().unwrap()
+        };
+        let most = LIMIT as u32;
+        for (rest, json) in [
+            (0, 0),
+            (3, 0),
+            (4, 1),
+            (10, 7),
+            (most + 5, 0),
+            (u32::MAX, 0),
+            (u32::MAX, u32::MAX),
+            (4, u32::MAX),
+        ] {
+            assert_eq!(
+                lengths(head(rest, json)).unwrap_err().kind(),
+                io::ErrorKind::InvalidData,
+                "{rest} {json}"
+            );
+        }
+        for (rest, json) in [(4, 0), (10, 6), (most + 4, 0), (most + 4, most)] {
+            assert_eq!(lengths(head(rest, json)).unwrap(), (rest as usize - 4, json as usize));
+        }
+    }
+
+    #[test]
+    fn every_cut_of_a_frame_is_an_end_and_not_a_wait() {
+        let whole = encode(&FromWorker::Result { end: End::Ok }, b"text");
+        for length in 0..whole.len() {
+            assert_eq!(error::<FromWorker>(&whole[..length]), io::ErrorKind::UnexpectedEof, "{length}");
+        }
+    }
+
+    #[test]
+    fn garbage_is_no_message() {
+        let deep = "[".repeat(100_000);
+        let texts = [
+            "",
+            "{",
+            "null",
+            "[]",
+            "\"ready\"",
+            r#"{"type":"root"}"#,
+            r#"{"type":"result"}"#,
+            r#"{"type":"result","end":"fine"}"#,
+            r#"{"type":"cancel","id":-1}"#,
+            r#"{"type":"cancel","id":4294967296}"#,
+            r#"{"type":"log","level":"log","text":"\ud800"}"#,
+            &deep,
+        ];
+        for text in texts {
+            let mut frame = Vec::new();
+            frame.extend(length(4 + text.len()));
+            frame.extend(length(text.len()));
+            frame.extend(text.as_bytes());
+            let shown: String = text.chars().take(40).collect();
+            assert_eq!(error::<FromWorker>(&frame), io::ErrorKind::InvalidData, "{shown}");
+        }
+        let bytes: Vec<u8> = (0..=255).cycle().take(4096).collect();
+        for start in 0..256 {
+            assert!(read::<FromWorker>(&bytes[start..]).is_err(), "{start}");
+        }
+    }
 }

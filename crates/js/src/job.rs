@@ -1,7 +1,12 @@
 //! One script in one worker: its requests are answered while it runs, and however it ends
 //! there is one answer.
 
-use std::{collections::HashMap, io, os::unix::process::ExitStatusExt as _};
+use std::{
+    collections::HashMap,
+    io,
+    os::unix::process::ExitStatusExt as _,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use futures_util::{
     FutureExt as _, StreamExt as _,
@@ -15,7 +20,7 @@ use tokio::{io::AsyncWriteExt as _, sync::mpsc};
 
 use crate::{
     bridge::{self, Asking},
-    frame::{self, CallFrame, End, Entry, FromWorker, ToWorker},
+    frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
     loader::Libraries,
     pool::{Code, Worker, receive},
     tool::{Host, Limits},
@@ -33,6 +38,9 @@ pub(crate) struct Job<'a> {
     pub(crate) host: &'a Host,
 }
 
+/// Answers that a script has asked for and does not read, in bytes.
+const BACKLOG: usize = 64 << 20;
+
 /// What a script wrote to its console.
 type Log = Vec<Value>;
 
@@ -47,6 +55,10 @@ impl Job<'_> {
                 lease.finish();
                 answer(end, text).map(|output| output.details(json!({ "sandbox": sandbox, "log": log })))
             }
+            // The worker broke the rules, and dies with its lease.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(ToolError::execution(format!(
+                "Tool execution failed: the script's process was stopped: {error}"
+            ))),
             // The socket closed: the process knows why.
             Err(_) => Err(died(lease.worker.exit_status().await)),
         }
@@ -58,9 +70,17 @@ impl Job<'_> {
         // Frames to the worker go through a queue, so that reading never waits for writing:
         // both sides could otherwise wait for the other to read.
         let (outbox, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
+        let waiting = AtomicUsize::new(0);
         let send = |message: &ToWorker, bytes: &[u8]| {
+            let mut frame = frame::encode(message, bytes);
+            if let ToWorker::Reply { id, .. } = message
+                && (frame.len() > frame::LIMIT || waiting.load(Ordering::Relaxed) + frame.len() > BACKLOG)
+            {
+                frame = frame::encode(&too_much(*id), &[]);
+            }
+            waiting.fetch_add(frame.len(), Ordering::Relaxed);
             // The queue lives as long as this call.
-            let _ = outbox.send(frame::encode(message, bytes));
+            let _ = outbox.send(frame);
         };
         if lacks {
             let load = ToWorker::Load { script: self.code.number, file: self.code.script.file.clone() };
@@ -79,6 +99,7 @@ impl Job<'_> {
         let writing = async {
             while let Some(frame) = queue.recv().await {
                 writer.write_all(&frame).await?;
+                waiting.fetch_sub(frame.len(), Ordering::Relaxed);
             }
             std::future::pending::<io::Result<(End, String, Log)>>().await
         };
@@ -115,6 +136,9 @@ async fn converse(
                         return Ok((end, String::from_utf8_lossy(&bytes).into_owned(), log));
                     }
                     FromWorker::Log { level, text } => {
+                        if log.len() > LOG_LINES || text.len() > LOG_LENGTH {
+                            return Err(misbehaved("it logs more than it may"));
+                        }
                         asking.context.progress(&[Content::text(format!("{text}\n"))]);
                         log.push(json!({ "level": level, "text": text }));
                     }
@@ -122,12 +146,15 @@ async fn converse(
                         cancels.remove(&id).inspect(AbortHandle::abort);
                     }
                     FromWorker::Request { id, op, json, has_bytes } => {
+                        if cancels.len() >= IN_FLIGHT || cancels.contains_key(&id) {
+                            return Err(misbehaved("it asks for more than it may"));
+                        }
                         let bytes = has_bytes.then_some(bytes);
                         let (answer, handle) = abortable(bridge::answer(asking, op, json, bytes));
                         cancels.insert(id, handle);
                         answers.push(answer.map(move |answer| (id, answer)));
                     }
-                    FromWorker::Ready { .. } => return Err(io::Error::other("a second greeting")),
+                    FromWorker::Ready { .. } => return Err(misbehaved("it greets twice")),
                 }
             }
             Some((id, answer)) = answers.next(), if !answers.is_empty() => {
@@ -147,6 +174,17 @@ async fn converse(
             }
         }
     }
+}
+
+/// A worker that does what no worker does: whatever it is, it is not ours any more.
+fn misbehaved(how: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, how)
+}
+
+fn too_much(id: u32) -> ToWorker {
+    let message = "The answer is too large, or too many answers wait to be read";
+    let json = json!({ "code": ErrorKind::OutputLimit, "message": message }).to_string();
+    ToWorker::Reply { id, ok: false, json: Some(json), has_bytes: false }
 }
 
 fn answer(end: End, text: String) -> ToolResult {

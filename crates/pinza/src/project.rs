@@ -128,16 +128,20 @@ impl Project {
     }
 
     pub(crate) fn trust(&self, home: &Home) -> Result<Trust> {
+        // What could not be trusted now (a link, too many files) is not what it was either.
+        let is_same = |hash: &String| self.contents().is_ok_and(|(_, now)| now == *hash);
         Ok(match read_trusted(home)?.get(&self.key()) {
             None => Trust::Unknown,
-            Some(hash) if *hash == self.contents()?.1 => Trust::Trusted,
+            Some(hash) if is_same(hash) => Trust::Trusted,
             Some(_) => Trust::Changed,
         })
     }
 
-    /// Trusts what is there now; returns the files.
+    /// Trusts what is there now; returns the files. A configuration that cannot be obeyed is not
+    /// trusted: it would stop every command here.
     pub(crate) fn set_trusted(&self, home: &Home) -> Result<Vec<PathBuf>> {
         let (files, hash) = self.contents()?;
+        self.config()?;
         let mut trusted = read_trusted(home)?;
         trusted.insert(self.key(), hash);
         write_trusted(home, &trusted)?;

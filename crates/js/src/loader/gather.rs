@@ -117,7 +117,7 @@ impl Gathering {
 
     /// Takes the oldest script from the examiner. Tells whether there was one.
     fn finish_one(&mut self) -> bool {
-        let (Some(finding), Some(waiting)) = (self.examiner.next(), self.waiting.pop_front()) else {
+        let (Some(finding), Some(waiting)) = (self.examiner.finding(), self.waiting.pop_front()) else {
             return false;
         };
         match finding {

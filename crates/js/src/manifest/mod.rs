@@ -19,9 +19,9 @@ use fields::warn_of_unknown;
 pub(crate) use fields::near;
 
 /// Longer manifests are refused.
-pub const MANIFEST_LIMIT: u64 = 1 << 20;
+pub(crate) const MANIFEST_LIMIT: u64 = 1 << 20;
 /// Tools in a group, `_meta` not counted.
-pub const GROUP_LIMIT: usize = 50;
+pub(crate) const GROUP_LIMIT: usize = 50;
 
 /// What a manifest says, and what is wrong with it.
 #[derive(Clone, Debug, Default)]

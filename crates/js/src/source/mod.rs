@@ -8,6 +8,7 @@ mod examiner;
 mod outline;
 mod scan;
 mod strip;
+mod weights;
 
 use std::{
     borrow::Cow,
@@ -22,7 +23,7 @@ use oxc_span::{LabeledSpan, SourceType};
 pub use examiner::{Examiner, examine};
 
 /// Longer scripts are refused: they are data, or somebody's idea of a joke.
-pub const SOURCE_LIMIT: u64 = 1 << 20;
+pub(crate) const SOURCE_LIMIT: u64 = 1 << 20;
 
 /// The name that `export default` gives to a value without one.
 const DEFAULT: &str = "__default__";

@@ -9,12 +9,10 @@
 //! regular expression. Where the token before it does not tell, the scan takes the worse of both
 //! readings, or refuses the text if they lead apart.
 
-use super::{SourceFault, SourceKind, fault_at};
-
-/// More brackets than any hand or bundler nests.
-const DEPTH: usize = 500;
-/// Tokens times the ambiguous brackets round them. A megabyte of ordinary code stays below two millions.
-const WORK: usize = 4_000_000;
+use super::{
+    SourceFault, SourceKind, fault_at,
+    weights::{Bracket, Slash, Weights},
+};
 
 /// What the scan saw on its way.
 #[derive(Debug, Default)]
@@ -28,10 +26,7 @@ pub(super) fn scan(kind: SourceKind, text: &str) -> Result<Seen, SourceFault> {
         text,
         at: 0,
         is_typescript: kind == SourceKind::TypeScript,
-        frames: vec![Frame::new(Bracket::Curly)],
-        weight: 0,
-        work: 0,
-        doubt: 0,
+        weights: Weights::new(kind == SourceKind::TypeScript),
         slash: Slash::Regex,
         word: Word::Other,
         is_first: true,
@@ -41,17 +36,10 @@ pub(super) fn scan(kind: SourceKind, text: &str) -> Result<Seen, SourceFault> {
         scanner.skip_line();
     }
     while let Some(character) = scanner.peek() {
-        scanner.token(character)?;
+        let start = scanner.at;
+        scanner.token(character).map_err(|message| fault_at(text, start, &message))?;
     }
     Ok(scanner.seen)
-}
-
-/// What a slash would be after the last token.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Slash {
-    Regex,
-    Division,
-    Unsure,
 }
 
 /// The last token, where it changes what the next one means.
@@ -65,37 +53,12 @@ enum Word {
     Other,
 }
 
-enum Bracket {
-    Paren { slash: Slash },
-    Square,
-    Curly,
-    Template,
-}
-
-struct Frame {
-    bracket: Bracket,
-    /// `<` and `?` that may still be waiting for the other half, in TypeScript.
-    angles: usize,
-    questions: usize,
-}
-
-impl Frame {
-    fn new(bracket: Bracket) -> Self {
-        Self { bracket, angles: 0, questions: 0 }
-    }
-}
-
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
     is_typescript: bool,
-    /// Never empty: the first frame is the script itself.
-    frames: Vec<Frame>,
-    /// Ambiguous brackets that are open.
-    weight: usize,
-    work: usize,
-    /// Brackets inside what may have been a division, counted as if they never closed.
-    doubt: usize,
+    weights: Weights,
+    /// What a slash would be after the last token.
     slash: Slash,
     word: Word,
     /// The next token is the first of its line, where a statement may begin without a semicolon.
@@ -104,7 +67,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn token(&mut self, character: char) -> Result<(), SourceFault> {
+    fn token(&mut self, character: char) -> Result<(), String> {
         if is_space(character) {
             self.is_first |= is_line_end(character);
             self.at += character.len_utf8();
@@ -121,7 +84,7 @@ impl Scanner<'_> {
             self.at += length;
             return Ok(());
         }
-        self.spend(self.weight + self.doubt)?;
+        self.weights.token()?;
         let found = match character {
             '"' | '\'' => {
                 self.string(character);
@@ -144,24 +107,14 @@ impl Scanner<'_> {
         found
     }
 
-    fn spend(&mut self, work: usize) -> Result<(), SourceFault> {
-        self.work += work;
-        if self.work > WORK {
-            return Err(self.fault("the script nests brackets too often to be read safely"));
-        }
-        Ok(())
-    }
-
-    fn punctuation(&mut self, character: char) -> Result<(), SourceFault> {
+    fn punctuation(&mut self, character: char) -> Result<(), String> {
         let rest = &self.text[self.at..];
         if rest.starts_with("<!--") || (rest.starts_with("-->") && self.is_first) {
-            return Err(
-                self.fault("comments in the manner of HTML (<!-- and -->) are not available to tools")
-            );
+            return Err("comments in the manner of HTML (<!-- and -->) are not available to tools".into());
         }
         let is_value = self.slash == Slash::Division;
         let (length, slash) = match character {
-            '@' => return Err(self.fault("decorators are not available to tools")),
+            '@' => return Err("decorators are not available to tools".into()),
             '+' | '-' if rest[1..].starts_with(character) => (2, Slash::Unsure),
             '=' if rest.starts_with("=>") => (2, Slash::Regex),
             '?' if is_chain(rest) => (2, Slash::Regex),
@@ -171,26 +124,11 @@ impl Scanner<'_> {
             '>' if self.is_typescript => (1, Slash::Unsure),
             _ => (character.len_utf8(), Slash::Regex),
         };
-        self.wait_for_other_half(&rest[..length]);
+        self.weights.operator(&rest[..length]);
         self.at += length;
         self.slash = slash;
         self.word = if matches!(character, '.' | '#') || is_chain(rest) { Word::Dot } else { Word::Other };
         Ok(())
-    }
-
-    /// Keeps count of what TypeScript's parser tries as types and as arrow functions.
-    fn wait_for_other_half(&mut self, token: &str) {
-        let Some(frame) = self.frames.last_mut().filter(|_| self.is_typescript) else { return };
-        let before = frame.angles + frame.questions;
-        match token {
-            "<" => frame.angles += 1,
-            ">" => frame.angles = frame.angles.saturating_sub(1),
-            "?" => frame.questions += 1,
-            "," => frame.questions = 0,
-            ";" => (frame.angles, frame.questions) = (0, 0),
-            _ => {}
-        }
-        self.weight = self.weight - before + frame.angles + frame.questions;
     }
 
     fn word(&mut self) {
@@ -224,52 +162,41 @@ impl Scanner<'_> {
             }
             _ => (Slash::Division, Word::Other),
         };
-        // No type and no expression goes on past the beginning of a statement.
-        if !is_name && BEGINNINGS.contains(&word) {
-            self.wait_for_other_half(";");
+        if !is_name {
+            self.weights.word(word);
         }
     }
 
-    fn open(&mut self, character: char) -> Result<(), SourceFault> {
+    fn open(&mut self, character: char) -> Result<(), String> {
         let bracket = match character {
-            '(' if matches!(self.word, Word::Head | Word::For) => Bracket::Paren { slash: Slash::Regex },
-            '(' => Bracket::Paren { slash: Slash::Division },
+            '(' if matches!(self.word, Word::Head | Word::For) => Bracket::Paren(Slash::Regex),
+            '(' => Bracket::Paren(Slash::Division),
             '[' => Bracket::Square,
             _ => Bracket::Curly,
         };
-        self.weight += usize::from(character == '(');
         self.at += 1;
         self.push(bracket)
     }
 
-    fn push(&mut self, bracket: Bracket) -> Result<(), SourceFault> {
-        self.frames.push(Frame::new(bracket));
+    fn push(&mut self, bracket: Bracket) -> Result<(), String> {
         (self.slash, self.word) = (Slash::Regex, Word::Other);
-        if self.frames.len() + self.doubt > DEPTH {
-            return Err(self.fault(&format!("brackets are nested more than {DEPTH} deep")));
-        }
+        self.weights.push(bracket)
+    }
+
+    fn close(&mut self, character: char) -> Result<(), String> {
+        self.at += 1;
+        self.word = Word::Other;
+        self.slash = match self.weights.pop(character) {
+            Some(Bracket::Template) => return self.template(),
+            Some(Bracket::Paren(slash)) => slash,
+            Some(Bracket::Square) => Slash::Division,
+            Some(Bracket::Curly) | None => Slash::Unsure,
+        };
         Ok(())
     }
 
-    /// A closing bracket that closes nothing is the parser's to report: nothing is taken off for it.
-    fn close(&mut self, character: char) -> Result<(), SourceFault> {
-        self.at += 1;
-        self.word = Word::Other;
-        let top = self.frames.last().filter(|_| self.frames.len() > 1).map(|frame| &frame.bracket);
-        let (matches, slash) = match (top, character) {
-            (Some(Bracket::Paren { slash }), ')') => (true, *slash),
-            (Some(Bracket::Square), ']') => (true, Slash::Division),
-            (Some(Bracket::Curly | Bracket::Template), '}') => (true, Slash::Unsure),
-            _ => (false, Slash::Unsure),
-        };
-        self.slash = slash;
-        let Some(frame) = matches.then(|| self.frames.pop()).flatten() else { return Ok(()) };
-        self.weight -= frame.angles + frame.questions + usize::from(character == ')');
-        if matches!(frame.bracket, Bracket::Template) { self.template() } else { Ok(()) }
-    }
-
     /// The text of a template, up to its end or to the next `${`.
-    fn template(&mut self) -> Result<(), SourceFault> {
+    fn template(&mut self) -> Result<(), String> {
         (self.slash, self.word) = (Slash::Division, Word::Other);
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -307,53 +234,35 @@ impl Scanner<'_> {
         (self.slash, self.word) = (Slash::Division, Word::Other);
     }
 
-    fn slash(&mut self) -> Result<(), SourceFault> {
+    fn slash(&mut self) -> Result<(), String> {
         // After a line end, even a value may be followed by a new statement.
         let is_unsure = self.slash == Slash::Unsure || (self.slash == Slash::Division && self.is_first);
         if self.slash == Slash::Division && !is_unsure {
             self.divide();
             return Ok(());
         }
-        let line = &self.text[self.at..];
-        let line = &line[..line.find(is_line_end).unwrap_or(line.len())];
-        match regex_length(line) {
-            Some(length) => {
+        match regex_length(&self.text[self.at..]) {
+            Ok(length) => {
                 if is_unsure {
-                    self.doubt(&line[1..length - 1])?;
+                    self.weights.doubt(&self.text[self.at + 1..self.at + length - 1])?;
                 }
                 self.at += length;
                 (self.slash, self.word) = (Slash::Division, Word::Other);
                 Ok(())
             }
-            None if is_unsure && !line.contains('`') && !line.contains("/*") => {
+            Err(line) if is_unsure && !line.contains('`') && !line.contains("/*") => {
                 // Looking ahead in vain, over and over, takes its time as well.
-                self.spend(line.len() / 8)?;
+                self.weights.spend(line.len() / 4)?;
                 self.divide();
                 Ok(())
             }
-            None => Err(self.fault("a regular expression does not end on its line")),
+            Err(_) => Err("a regular expression does not end on its line".into()),
         }
     }
 
     fn divide(&mut self) {
         self.at += 1;
         (self.slash, self.word) = (Slash::Regex, Word::Other);
-    }
-
-    /// Weighs what lies between two slashes as if it were code.
-    fn doubt(&mut self, body: &str) -> Result<(), SourceFault> {
-        let in_template = self.frames.iter().any(|frame| matches!(frame.bracket, Bracket::Template));
-        let leads_apart =
-            |c: char| matches!(c, '"' | '\'' | '`' | '/') || (in_template && matches!(c, '{' | '}'));
-        if body.contains(leads_apart) {
-            let message = "this may be a regular expression or a division; put it in parentheses";
-            return Err(self.fault(message));
-        }
-        self.doubt += body.matches(['(', '[', '{', '<', '?']).count();
-        if self.frames.len() + self.doubt > DEPTH {
-            return Err(self.fault(&format!("brackets are nested more than {DEPTH} deep")));
-        }
-        Ok(())
     }
 
     fn skip_line(&mut self) {
@@ -364,32 +273,24 @@ impl Scanner<'_> {
     fn peek(&self) -> Option<char> {
         self.text.get(self.at..)?.chars().next()
     }
-
-    fn fault(&self, message: &str) -> SourceFault {
-        fault_at(self.text, self.at, message)
-    }
 }
 
-/// Words that begin a statement and are never part of an expression or a type.
-const BEGINNINGS: [&str; 13] = [
-    "const", "var", "export", "return", "if", "for", "while", "switch", "throw", "try", "do", "break", "case",
-];
-
-/// How long the regular expression is that may begin this line.
-fn regex_length(line: &str) -> Option<usize> {
+/// How long the regular expression is that may begin here; or the line, if it does not end there.
+fn regex_length(text: &str) -> Result<usize, &str> {
     let mut in_class = false;
     let mut escaped = false;
-    for (offset, character) in line.char_indices().skip(1) {
+    for (offset, character) in text.char_indices().skip(1) {
         match character {
+            _ if is_line_end(character) => return Err(&text[..offset]),
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             '[' => in_class = true,
             ']' => in_class = false,
-            '/' if !in_class => return Some(offset + 1),
+            '/' if !in_class => return Ok(offset + 1),
             _ => {}
         }
     }
-    None
+    Err(text)
 }
 
 /// `?.`, but not the `?` of `a ?.5 : b`.

@@ -3,15 +3,15 @@
 use std::{io, rc::Rc};
 
 use rquickjs::{
-    CatchResultExt as _, CaughtError, Coerced, Context, Ctx, Function, Object, Persistent, Promise, Runtime,
-    Value, context::EvalOptions, promise::PromiseState,
+    CatchResultExt as _, CaughtError, Coerced, Context, Ctx, Function, Module, Object, Persistent, Promise,
+    Runtime, Value, WriteOptions, context::EvalOptions, promise::PromiseState,
 };
 use serde_json::json;
 
 use super::{
     Script,
     link::Link,
-    memory::{Meter, Metered},
+    memory::{Meter, Metered, load_own},
     native,
 };
 use crate::{
@@ -48,14 +48,35 @@ struct Prelude {
     run: Persistent<Function<'static>>,
 }
 
+/// The prelude, compiled once for all engines of a worker: its text alone takes milliseconds.
+pub(super) struct Compiled(Vec<u8>);
+
+impl Compiled {
+    pub(super) fn prelude() -> io::Result<Self> {
+        let runtime = Runtime::new().map_err(io::Error::other)?;
+        let context = Context::full(&runtime).map_err(io::Error::other)?;
+        let source = format!("export default {}", prelude::source());
+        let compiled = context.with(|ctx| {
+            let module = Module::declare(ctx.clone(), "prelude", source);
+            module
+                .and_then(|module| module.write(WriteOptions::default()))
+                .catch(&ctx)
+                .map_err(|error| error.to_string())
+        });
+        compiled.map(Self).map_err(io::Error::other)
+    }
+}
+
 impl Engine {
-    pub(super) fn new(link: &Rc<Link>) -> io::Result<Self> {
+    pub(super) fn new(link: &Rc<Link>, compiled: &Compiled) -> io::Result<Self> {
         let meter = Meter::new();
         meter.limit(LOADING);
         let runtime = Runtime::new_with_alloc(Metered::new(meter.clone())).map_err(io::Error::other)?;
         let context = Context::full(&runtime).map_err(io::Error::other)?;
         let prelude = context.with(|ctx| {
-            load_prelude(&ctx, link).catch(&ctx).map_err(|error| io::Error::other(error.to_string()))
+            load_prelude(&ctx, link, compiled)
+                .catch(&ctx)
+                .map_err(|error| io::Error::other(error.to_string()))
         })?;
         Ok(Self { prelude: Some(prelude), context, runtime, meter })
     }
@@ -82,14 +103,14 @@ impl Engine {
     }
 }
 
-fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> rquickjs::Result<Prelude> {
+fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, compiled: &Compiled) -> rquickjs::Result<Prelude> {
     let globals = ctx.globals();
     // Shared memory is the one thing in the engine that could reach beyond a call.
     globals.remove("Atomics")?;
     globals.remove("SharedArrayBuffer")?;
-    let mut options = EvalOptions::default();
-    options.filename = Some("prelude".into());
-    let install: Function<'js> = ctx.eval_with_options(prelude::source(), options)?;
+    let (module, evaluated) = load_own(ctx, &compiled.0)?.eval()?;
+    evaluated.finish::<()>()?;
+    let install: Function<'js> = module.get("default")?;
     let made: Object<'js> = install.call((native::native(ctx, link)?, globals))?;
     let settle: Function<'js> = made.get("settle")?;
     let run: Function<'js> = made.get("run")?;

@@ -3,7 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{HashSet, VecDeque},
-    io,
+    io::{self, Write as _},
     os::unix::net::UnixStream,
 };
 
@@ -53,15 +53,16 @@ impl Link {
         if self.pending.borrow().len() >= IN_FLIGHT {
             return Err(format!("more than {IN_FLIGHT} requests are waiting for an answer"));
         }
-        let payload = bytes.unwrap_or_default();
-        if json.len() + payload.len() > frame::LIMIT / 2 {
-            return Err("the request is too large".into());
-        }
         let id = self.next_id.get();
-        self.next_id.set(id.wrapping_add(1));
         let message =
             FromWorker::Request { id, op: op.into(), json: json.into(), has_bytes: bytes.is_some() };
-        self.send(&message, payload).map_err(|error| error.to_string())?;
+        let frame = frame::encode(&message, bytes.unwrap_or_default());
+        // Measured as it is sent: escapes make a text larger.
+        if frame.len() > frame::LIMIT {
+            return Err("the request is too large".into());
+        }
+        self.next_id.set(id.wrapping_add(1));
+        (&self.socket).write_all(&frame).map_err(|error| error.to_string())?;
         self.pending.borrow_mut().insert(id);
         Ok(id)
     }

@@ -140,3 +140,13 @@ pub(super) fn copy_bytes(buffer: &rquickjs::ArrayBuffer<'_>) -> Option<Vec<u8>> 
     // SAFETY: the slice is read at once, and no script runs before it has been copied.
     unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec)
 }
+
+/// Bytecode that this process made of Pinza's own prelude, before any script ran.
+pub(super) fn load_own<'js>(
+    ctx: &rquickjs::Ctx<'js>,
+    bytes: &[u8],
+) -> rquickjs::Result<rquickjs::Module<'js>> {
+    // SAFETY: the engine trusts bytecode, and this is its own, written moments ago by the same
+    // build; scripts have no way to hand bytes in here.
+    unsafe { rquickjs::Module::load(ctx.clone(), bytes) }
+}

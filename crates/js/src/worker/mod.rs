@@ -24,7 +24,7 @@ mod seal;
 pub(crate) use memory::OUT_OF_MEMORY;
 
 use crate::frame::{End, FromWorker, ToWorker};
-use engine::Engine;
+use engine::{Compiled, Engine};
 use link::Link;
 
 /// The hidden first argument that turns this program into a worker.
@@ -51,7 +51,8 @@ fn serve() -> io::Result<()> {
     let mut scripts: HashMap<u64, Script> = HashMap::new();
     // The first engine is made with the door still open: the C library reads the time zone
     // from a file, once, at the first local date.
-    let mut engine = Engine::new(&link)?;
+    let prelude = Compiled::prelude()?;
+    let mut engine = Engine::new(&link, &prelude)?;
     engine.read_time_zone();
     let sandbox = seal::seal();
     loop {
@@ -61,7 +62,7 @@ fn serve() -> io::Result<()> {
         }
         // What the call left behind is gone before Pinza hears of the next engine.
         drop(engine);
-        engine = Engine::new(&link)?;
+        engine = Engine::new(&link, &prelude)?;
     }
 }
 

@@ -15,6 +15,7 @@ use pinza_core::{ErrorKind, ToolError};
 use pinza_js::{JsTool, Limits, Pool, WORK};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::{World, worker_program};
 
@@ -53,7 +54,8 @@ impl Case {
 
     fn all() -> Vec<Self> {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/hostile/js");
-        let mut paths: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> =
+            std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths.iter().map(|path| Self::read(path)).collect()
     }
@@ -68,7 +70,8 @@ impl Case {
     /// Runs it and then an innocent script, most likely in the same worker.
     async fn check(&self, world: &World) -> (Option<String>, Duration) {
         let begun = Instant::now();
-        let outcome = world.run_tool(timed(world.tool(&self.source), self.timeout), self.arguments.clone()).await;
+        let outcome =
+            world.run_tool(timed(world.tool(&self.source), self.timeout), self.arguments.clone()).await;
         let took = begun.elapsed();
         let result = outcome.result.map(|output| output.as_text());
         let next = world.text(FINE, json!({})).await;
@@ -110,7 +113,8 @@ fn timed(tool: JsTool, timeout: Duration) -> JsTool {
 /// The processes that run `program` now.
 fn workers(program: &Path) -> Vec<Pid> {
     let name = program.to_str().unwrap();
-    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let processes =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let ours = processes.filter_map(|id| {
         let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
         line.starts_with(name.as_bytes()).then(|| Pid::from_raw(id.parse().ok()?)).flatten()
@@ -177,7 +181,11 @@ async fn good_and_bad_calls_do_not_notice_each_other() {
             60_000,
             "memory_limit: The script used more memory than it may",
         ),
-        ("function execute() { throw new Error('no') }", 60_000, "execution_error: Tool execution failed: no"),
+        (
+            "function execute() { throw new Error('no') }",
+            60_000,
+            "execution_error: Tool execution failed: no",
+        ),
     ];
     let calls = (0..200_u64).map(|number| {
         let world = &world;
@@ -220,24 +228,44 @@ async fn a_worker_killed_while_it_waits_is_not_given_out() {
     let (world, program) = world("waiting");
     for _ in 0..3 {
         assert_eq!(world.text(FINE, json!({})).await, "fine");
+        // It has said that it is ready, and nobody has read it yet.
+        tokio::time::sleep(Duration::from_millis(300)).await;
         for worker in workers(&program) {
             kill_process(worker, Signal::KILL).unwrap();
         }
+        until("the worker is dead", || workers(&program).is_empty()).await;
     }
+}
+
+/// An HTTP server with one answer; its address.
+async fn server(body: String) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let answer =
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    format!("http://{address}/")
 }
 
 #[tokio::test]
 async fn an_answer_under_way_when_the_script_ends_spoils_only_its_worker() {
     let world = World::new();
-    std::fs::write(world.workspace.path().join("big"), "x".repeat(4 << 20)).unwrap();
-    let source = "function execute() {
-        fs.readFile('big');
-        const end = Date.now() + 300;
+    let url = server("x".repeat(4 << 20)).await;
+    // The answer comes while the script is busy: it fills the socket, and is not read.
+    let source = "function execute({ url }) {
+        fetch(url).catch(() => {});
+        const end = Date.now() + 1000;
         while (Date.now() < end);
         return 'done';
     }";
     for _ in 0..2 {
-        assert_eq!(world.text(source, json!({})).await, "done");
+        assert_eq!(world.text(source, json!({ "url": url })).await, "done");
         assert_eq!(world.text(FINE, json!({})).await, "fine");
     }
 }
@@ -248,9 +276,11 @@ async fn a_worker_does_not_keep_scripts_for_ever() {
     let padding = "/".repeat(2 << 20);
     let mut most = 0;
     for number in 0..40 {
-        let answer = world.text(&format!("function execute() {{ return {number} }} //{padding}"), json!({})).await;
+        let answer =
+            world.text(&format!("function execute() {{ return {number} }} //{padding}"), json!({})).await;
         assert_eq!(answer, number.to_string());
-        let sizes = workers(&program).into_iter().map(|worker| resident(&worker.as_raw_nonzero().to_string()));
+        let sizes =
+            workers(&program).into_iter().map(|worker| resident(&worker.as_raw_nonzero().to_string()));
         most = most.max(sizes.max().unwrap_or_default());
     }
     assert!(most < 70 << 10, "{most} kB");
@@ -267,11 +297,14 @@ async fn loading_is_bounded_too() {
 }
 
 #[tokio::test]
-async fn a_result_beyond_the_limit_is_refused_by_the_worker() {
+async fn results_and_requests_beyond_the_limit_are_refused_by_the_worker() {
     let world = World { limits: Limits { heap: 128 << 20, ..Limits::default() }, ..World::new() };
     let source = "function execute() { return 'x'.repeat(20e6) }";
     let error = world.run(source, json!({})).await.result.unwrap_err();
     assert_eq!(error.to_string(), "output_limit: The result has 20000000 bytes, more than 16 MiB");
+    let source = "function execute() { return fs.writeFile('x', '\"'.repeat(5e6)) }";
+    let error = world.run(source, json!({})).await.result.unwrap_err();
+    assert_eq!(error.to_string(), "execution_error: Tool execution failed: the request is too large");
 }
 
 #[tokio::test]
@@ -289,7 +322,10 @@ async fn what_a_script_says_of_its_error_is_bounded_and_readable() {
         ("throw '\\0'.repeat(4e6)", "execution_error: Tool execution failed: \0\0"),
         ("throw { text: '\\0'.repeat(5e5) }", r#"execution_error: Tool execution failed: {"text":"\u0000"#),
         ("throw new Error('a\\ud800b')", "execution_error: Tool execution failed: a\u{fffd}b"),
-        ("throw Object.assign(new Error('m'), { name: 'x'.repeat(1e6) })", "execution_error: Tool execution failed: xx"),
+        (
+            "throw Object.assign(new Error('m'), { name: 'x'.repeat(1e6) })",
+            "execution_error: Tool execution failed: xx",
+        ),
     ];
     for (source, expected) in cases {
         let answer = world.text(&format!("function execute() {{ {source} }}"), json!({})).await;
@@ -349,6 +385,58 @@ async fn a_program_that_is_no_worker_is_an_answer() {
             assert!(begun.elapsed() < Duration::from_secs(20), "{name} {when}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_worker_that_takes_more_than_it_may_is_stopped() {
+    let mut world = World { timeout: Duration::from_secs(60), ..World::new() };
+    let ready = frame(r#"{"type":"ready","sandbox":[]}"#, &[]);
+    let line = frame(r#"{"type":"log","level":"log","text":"x"}"#, &[]);
+    let long = json!({ "type": "log", "level": "log", "text": "x".repeat(20 << 10) }).to_string();
+    let request = |id: usize| {
+        let message =
+            json!({ "type": "request", "id": id, "op": "timer", "json": "{\"ms\":1e6}", "has_bytes": false });
+        frame(&message.to_string(), &[])
+    };
+    let cases = [
+        ("lines", line.repeat(1100), "it logs more than it may"),
+        ("long_line", frame(&long, &[]), "it logs more than it may"),
+        ("requests", (0..300).flat_map(request).collect(), "it asks for more than it may"),
+        ("one_id", request(1).repeat(2), "it asks for more than it may"),
+        ("greeting", ready.clone(), "it greets twice"),
+    ];
+    for (name, frames, why) in cases {
+        impostor(&mut world, name, &[ready.clone(), frames].concat());
+        let answer = world.text(FINE, json!({})).await;
+        let expected =
+            format!("execution_error: Tool execution failed: the script's process was stopped: {why}");
+        assert_eq!(answer, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_fits_no_frame_is_refused_and_not_the_end_of_the_worker() {
+    let world = World { limits: Limits { heap: 128 << 20, ..Limits::default() }, ..World::new() };
+    // Seven bytes each, once in the answer's JSON and once in the frame's.
+    std::fs::write(world.workspace.path().join("zeros"), vec![0; 3 << 20]).unwrap();
+    let error =
+        world.run("function execute() { return fs.readFile('zeros').length }", json!({})).await.result;
+    assert_eq!(error.unwrap_err().kind, ErrorKind::OutputLimit);
+}
+
+#[tokio::test]
+async fn answers_that_nobody_reads_do_not_pile_up() {
+    let limits = Limits { heap: 512 << 20, ..Limits::default() };
+    let world = World { timeout: Duration::from_secs(60), limits, ..World::new() };
+    let url = server("x".repeat(4 << 20)).await;
+    let source = "async function execute({ url }) {
+        const all = Array.from({ length: 40 }, () => fetch(url).then(() => 'read', (error) => error.code));
+        const end = Date.now() + 4000;
+        while (Date.now() < end);
+        const ends = await Promise.all(all);
+        return ends.includes('read') && ends.includes('output_limit');
+    }";
+    assert_eq!(world.text(source, json!({ "url": url })).await, "true");
 }
 
 // The clock stands still, so that waiting for a worker that never speaks takes no time.

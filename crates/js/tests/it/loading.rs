@@ -9,7 +9,9 @@ use std::{
 };
 
 use pinza_core::Source;
-use pinza_js::{Loaded, LoadedTool, Manifest, OnClash, Place, Problem, SourceKind, examine, load};
+use pinza_js::{
+    Examiner, Loaded, LoadedTool, Manifest, OnClash, Place, Problem, SourceFault, SourceKind, examine, load,
+};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/js/loading")
@@ -122,9 +124,15 @@ fn the_first_of_two_tools_stays_unless_told_otherwise() {
     let loaded = load(&places, OnClash::KeepFirst);
     assert_eq!(tool(&loaded, "same").definition.description, "The first");
     assert_eq!(tool(&loaded, "b_one").meta.group.as_ref().unwrap(), &"shared");
-    let found: Vec<_> = loaded.problems.iter().map(|p| (p.file.clone(), p.entry, &*p.message, p.warning)).collect();
+    let found: Vec<_> =
+        loaded.problems.iter().map(|p| (p.file.clone(), p.entry, &*p.message, p.warning)).collect();
     let file = |name: &str| b.join(name).display().to_string();
-    assert!(found.contains(&(file("same.json"), None, "Name conflict with existing tool 'same' (skipped)", false)));
+    assert!(found.contains(&(
+        file("same.json"),
+        None,
+        "Name conflict with existing tool 'same' (skipped)",
+        false
+    )));
     let again = (file("shared.json"), Some(1), "Name conflict with existing tool 'a_one' (skipped)", false);
     assert!(found.contains(&again), "{found:?}");
     assert!(found.iter().any(|(_, _, message, warning)| *warning && message.contains("these tools join it")));
@@ -270,7 +278,11 @@ fn a_hundred_mixed_files_load_what_is_good() {
         };
         let (manifest, extension, script) = match number % KINDS {
             0 => (single(&name), "js", "function execute() {}".to_owned()),
-            1 => (single(&name), "ts", "export const execute = (a: { b?: string }): string => a.b!;".to_owned()),
+            1 => (
+                single(&name),
+                "ts",
+                "export const execute = (a: { b?: string }): string => a.b!;".to_owned(),
+            ),
             2 => (group("walk"), "js", "function run() {}\nconst walk = run;".to_owned()),
             3 => (group("wolk"), "js", "export function run() {}\nexport function walk() {}".to_owned()),
             4 => (group("constructor"), "js", "function run() {}".to_owned()),
@@ -300,21 +312,71 @@ fn a_hundred_mixed_files_load_what_is_good() {
 /// A megabyte of each kind of nesting: refused or parsed, but the process lives and does not hang.
 #[test]
 fn nesting_of_every_kind_is_survived() {
-    const OPENERS: [&str; 45] = [
-        "(", "[", "{", "!", "-", "+ ", "~", "a=>", "()=>", "async()=>", "new ", "`${", "if(a)", "x?", "x?(", "async ",
-        "async(", "do ", "a=", "({a:", "({a(){", "a**", "void ", "typeof ", "a:", "else ", "if(a);else ",
-        "function a(){", "(function(){", "class a{a=", "class a{static{", "class extends ", "x?.(", "(a,", "(a=", "({[", "[a=",
-        "a<", "f<f<", "<a>(", "a.", "a+", "a()", "var {a:", "for(;;)",
+    const OPENERS: [&str; 50] = [
+        "(",
+        "[",
+        "{",
+        "!",
+        "-",
+        "+ ",
+        "~",
+        "a=>",
+        "()=>",
+        "async()=>",
+        "new ",
+        "`${",
+        "if(a)",
+        "x?",
+        "x?(",
+        "async ",
+        "async(",
+        "do ",
+        "a=",
+        "({a:",
+        "({a(){",
+        "a**",
+        "void ",
+        "typeof ",
+        "a:",
+        "else ",
+        "if(a);else ",
+        "function a(){",
+        "(function(){",
+        "class a{a=",
+        "class a{static{",
+        "class extends ",
+        "x?.(",
+        "(a,",
+        "(a=",
+        "({[",
+        "[a=",
+        "a<",
+        "f<f<",
+        "<a>(",
+        "a.",
+        "a+",
+        "a()",
+        "var {a:",
+        "for(;;)",
+        "{}/a/;",
+        "}/[",
+        "a\n/b[",
+        "\\u{",
+        "/*",
     ];
+    let mut examiner = Examiner::default();
     for kind in [SourceKind::JavaScript, SourceKind::TypeScript] {
         for opener in OPENERS {
-            let text = opener.repeat((1 << 20) / opener.len());
-            let start = Instant::now();
-            let _ = examine(kind, &text);
-            // With an end, so that the later stages see it as well.
-            let text = format!("{}a", opener.repeat((1 << 20) / opener.len() - 1));
-            let _ = examine(kind, &text);
-            assert!(start.elapsed() < Duration::from_secs(30), "{opener}");
+            // As much as fits, and as much as the scan lets through to the later stages.
+            for (count, end) in [((1 << 20) / opener.len(), ""), (49_000, "a"), (9_000, "a")] {
+                let count = count.min((1 << 20) / opener.len() - 1);
+                let start = Instant::now();
+                examiner.submit(kind, format!("{}{end}", opener.repeat(count)));
+                let found = examiner.finding().unwrap();
+                assert!(start.elapsed() < Duration::from_secs(8), "{opener}");
+                let is_late = |fault: &SourceFault| fault.message.contains("takes too long");
+                assert!(!found.is_err_and(|faults| faults.iter().any(is_late)), "{opener}");
+            }
         }
     }
 }
@@ -376,7 +438,8 @@ fn ordinary_code_passes() {
     }
     let nested = format!("const data = {}1{};", "[".repeat(400), "]".repeat(400));
     examine(SourceKind::JavaScript, &nested).unwrap();
-    let long = "function f(a, b) { if (a < b && (a ? b : c)) { return [a, { b: `x${b}` }]; } }\n".repeat(12_000);
+    let long =
+        "function f(a, b) { if (a < b && (a ? b : c)) { return [a, { b: `x${b}` }]; } }\n".repeat(12_000);
     examine(SourceKind::JavaScript, &long).unwrap();
     examine(SourceKind::TypeScript, &long).unwrap();
 }
@@ -405,7 +468,8 @@ fn exports_become_plain_code() {
 
 #[test]
 fn plain_scripts_stay_as_they_are() {
-    let text = "var { a, b: [c = 1] } = x, d; let e; const f = 2;\nfunction g() { var h }\nclass I {}\n// _env";
+    let text =
+        "var { a, b: [c = 1] } = x, d; let e; const f = 2;\nfunction g() { var h }\nclass I {}\n// _env";
     let script = examine(SourceKind::JavaScript, text).unwrap();
     assert_eq!((script.code.as_str(), script.is_module, script.reads_env), (text, false, false));
     assert_eq!(script.functions.iter().collect::<Vec<_>>(), ["a", "c", "d", "e", "f", "g"]);
@@ -445,7 +509,8 @@ fn the_schema_agrees_with_the_loader() {
             }
             let manifest = Manifest::parse(&text, base);
             // To an editor, a field that nothing reads is a mistake.
-            let is_unread = |message: &str| message.contains("Unknown field") || message.contains("in groups only");
+            let is_unread =
+                |message: &str| message.contains("Unknown field") || message.contains("in groups only");
             let is_good = manifest.faults.iter().all(|fault| fault.warning && !is_unread(&fault.message));
             assert_eq!(validator.is_valid(&value), is_good, "{name}: {:?}", manifest.faults);
             if is_good { checked.0 += 1 } else { checked.1 += 1 }
@@ -464,17 +529,14 @@ fn a_thousand_tools_load_fast() {
             r#"{{"name": "{name}", "description": "One of many", "parameters": {{"properties": {{"a": {{"type": "string", "description": "An a"}}}}}}}}"#
         );
         fs::write(directory.path().join(format!("{name}.json")), manifest).unwrap();
-        let script = "async function execute(params) {\n  const { a } = params;\n  return { a, at: _time() };\n}\n";
+        let script =
+            "async function execute(params) {\n  const { a } = params;\n  return { a, at: _time() };\n}\n";
         fs::write(directory.path().join(format!("{name}.js")), script).unwrap();
     }
     let start = Instant::now();
     let loaded = load_directories(&[directory.path()]);
-    let elapsed = start.elapsed();
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!(loaded.tools.len(), 1000);
-    assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
-    if std::env::var_os("PINZA_TIMES").is_some() {
-        panic!("{elapsed:?}");
-    }
 }
 
 fn single(name: &str) -> String {

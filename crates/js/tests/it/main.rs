@@ -5,4 +5,6 @@ mod calls;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod loading;
+#[cfg(test)]
 mod support;

@@ -1,6 +1,6 @@
 //! For authors of JavaScript tools: `tools check`, `tools new`, `tools test`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use pinza::{
@@ -46,10 +46,15 @@ pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf
         || json!({ "ok": faults == 0, "tools": tools, "problems": loaded.problems }),
         |out| {
             loaded.problems.iter().for_each(|problem| out.line(&visible(&problem.to_string())));
-            out.line(&format!("{tools} tools load, {faults} problems, {warnings} warnings"));
+            let counts = [(tools, "tool"), (faults, "problem"), (warnings, "warning")];
+            out.line(&counts.map(|(count, what)| counted(count, what)).join(", "));
         },
     );
     Ok(if faults == 0 { Done::Well } else { Done::Answered })
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What a provider's dialect would lose of a tool's schema, as warnings.
@@ -90,8 +95,8 @@ pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result
     };
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let files = template(&wanted);
-    if let Some((taken, _)) = files.iter().find(|(file, _)| directory.join(file).exists()) {
-        let message = format!("{} exists already; nothing was written", directory.join(taken).display());
+    if let Some(taken) = taken(global, &wanted, &directory, &files)? {
+        let message = format!("{} already; nothing was written", visible(&taken));
         return Err(ToolError::validation(message).hint("Choose another name.").into());
     }
     let mut written = Vec::new();
@@ -103,7 +108,7 @@ pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result
     let types = directory.join("pinza.d.ts");
     std::fs::write(&types, TYPES).with_context(|| format!("cannot write {}", types.display()))?;
     let at = global.tools.first().map_or_else(String::new, |path| format!(" --tools {}", path.display()));
-    let tool = if wanted.group { format!("{name}_greet") } else { name.clone() };
+    let tool = tool_names(&wanted).swap_remove(0);
     printer.json_or(
         || json!({ "status": "success", "files": written }),
         |out| {
@@ -114,6 +119,33 @@ pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result
         },
     );
     Ok(Done::Well)
+}
+
+/// What is in the way of a new tool: a file, or a tool whose name would be first.
+fn taken(
+    global: &Global,
+    wanted: &NewTool,
+    directory: &Path,
+    files: &[(String, String)],
+) -> Result<Option<String>> {
+    // A script in the other language would make two of them for one manifest.
+    let scripts = ["js", "ts"].map(|ending| format!("{}.{ending}", wanted.name));
+    let mut paths = files.iter().map(|(file, _)| file).chain(&scripts).map(|file| directory.join(file));
+    if let Some(path) = paths.find(|path| path.exists()) {
+        return Ok(Some(format!("{} exists", path.display())));
+    }
+    if global.allow_override {
+        return Ok(None);
+    }
+    let session = Session::open(global)?;
+    let known = |name: &String| session.pinza.snapshot().get(name).is_some();
+    Ok(tool_names(wanted).into_iter().find(known).map(|name| format!("There is a tool '{name}'")))
+}
+
+/// The tools of the template, the first one to be tried first.
+fn tool_names(wanted: &NewTool) -> Vec<String> {
+    let name = &wanted.name;
+    if wanted.group { vec![format!("{name}_greet"), format!("{name}_count")] } else { vec![name.clone()] }
 }
 
 /// A working example: manifest, script, tests.
@@ -180,6 +212,10 @@ pub(crate) fn test(global: &Global, printer: &Printer, wanted: TestTools) -> Res
     let own = home.path.join("tools");
     let directories: Vec<PathBuf> = global.tools.iter().cloned().chain(own.is_dir().then_some(own)).collect();
     let files = test_files(&directories, &wanted.names)?;
+    if files.is_empty() {
+        let hint = "A tool's tests stand beside it in NAME.test.json; name other directories with --tools.";
+        return Err(ToolError::new(ErrorKind::NotFound, "There are no tests to run").hint(hint).into());
+    }
     let mut results = Vec::new();
     for (tool, file) in files {
         let text =
