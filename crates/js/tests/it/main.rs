@@ -7,4 +7,6 @@ mod hostile;
 #[cfg(test)]
 mod loading;
 #[cfg(test)]
+mod prelude;
+#[cfg(test)]
 mod support;

@@ -4,6 +4,7 @@ mod authors;
 mod bridges;
 mod crowd;
 mod eval;
+mod guide;
 mod libraries;
 mod limits;
 mod loading;

@@ -16,7 +16,7 @@ fn files_are_those_of_the_workspace() {
         ("[fs.writeFile('new/deep/a.txt', 'äb'), fs.appendFile('new/deep/a.txt', 5)]", Ok("[3,1]")),
         ("fs.readFile('./new/deep/../deep/a.txt')", Ok("äb5")),
         ("fs.readFile('none')", Err(("file_not_found", "File not found: none"))),
-        ("fs.readFile('new')", Err(("[..]", "[..]"))),
+        ("fs.readFile('new')", Err(("validation_error", "Path is a directory, not a file: new"))),
         ("fs.readFile('binary')", Err(("validation_error", "File is not UTF-8 text: binary"))),
         ("fs.readFile('../config.toml')", Err(("path_not_allowed", outside))),
         ("fs.readFile('/etc/passwd')", Err(("path_not_allowed", outside))),

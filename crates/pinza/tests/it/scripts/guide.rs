@@ -1,0 +1,60 @@
+//! The guide for authors is a story, and here it is lived through, in one home from top to bottom.
+//!
+//! A block fenced as ```` ```js name.js ```` (or json, ts) is a file that its reader writes to
+//! `home/tools`; one fenced as ```` ```shell-session ```` is what the reader types and sees there.
+
+use std::path::Path;
+
+use pinza_testkit::{Program, program::finish};
+
+use super::file;
+use crate::support::{matches, pinza};
+
+#[test]
+fn the_guide_is_true() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/write-a-js-tool.md");
+    let text = std::fs::read_to_string(guide).unwrap();
+    let pinza = pinza();
+    let (mut files, mut commands) = (0, 0);
+    let mut parts = text.split("\n```");
+    parts.next();
+    // Between two fences lies, in turns, a block and the words around it.
+    while let Some(block) = parts.next() {
+        parts.next();
+        let (info, body) = block.split_once('\n').unwrap_or((block, ""));
+        match info.split_once(' ') {
+            Some((_, name)) => {
+                file(&pinza, &format!("home/tools/{name}"), format!("{body}\n"));
+                files += 1;
+            }
+            None if info == "shell-session" => commands += live(&pinza, body),
+            None => {}
+        }
+    }
+    assert!(files > 3 && commands > 8, "{files} files, {commands} commands: is this still the guide?");
+}
+
+/// Runs the commands of a block and compares what each prints; returns how many there were.
+fn live(pinza: &Program, block: &str) -> usize {
+    let block = format!("\n{block}");
+    let commands = block.split("\n$ pinza ").skip(1);
+    let mut count = 0;
+    for command in commands {
+        let (typed, shown) = command.split_once('\n').unwrap_or((command, ""));
+        let mut shell = pinza.command::<&str>([]);
+        let program = shell.get_program().to_owned();
+        let environment: Vec<_> =
+            shell.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect();
+        shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("\"$0\" {typed}")]).arg(program).current_dir(pinza.directory());
+        shell.env_clear().envs(environment).stdin(std::process::Stdio::null());
+        let run = finish(&mut shell, "");
+        let printed = format!("{}{}", run.stdout, run.stderr);
+        assert!(
+            matches(printed.trim_end(), shown.trim_end()),
+            "$ pinza {typed}\n--- shows\n{shown}\n--- but prints\n{printed}"
+        );
+        count += 1;
+    }
+    count
+}
