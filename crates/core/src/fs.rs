@@ -30,6 +30,20 @@ pub trait FsBridge: Send + Sync + std::fmt::Debug {
     ) -> BoxFuture<'a, Result<(), FsError>>;
 }
 
+/// Writes a file and makes the directories above it.
+pub async fn write_with_parents(
+    bridge: &dyn FsBridge,
+    path: &str,
+    data: &[u8],
+    mode: WriteMode,
+) -> Result<(), FsError> {
+    let parent = std::path::Path::new(path).parent().and_then(std::path::Path::to_str);
+    if let Some(parent) = parent.filter(|parent| !parent.is_empty()) {
+        bridge.mkdirp(parent).await?;
+    }
+    bridge.write(path, data, mode).await
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteMode {
     /// All or nothing: a reader sees the old file or the new one.

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use pinza_core::{
-    BoxFuture, CallContext, Capability, ErrorKind, FsError, FsVerb, Permission, Permits, ToolError,
-    WriteMode, capability,
+    BoxFuture, CallContext, Capability, ErrorKind, FsVerb, Permission, Permits, ToolError, WriteMode,
+    capability, write_with_parents,
 };
 use pinza_host::http::{HttpRequest, HttpResponse, Redirects};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -60,6 +60,7 @@ pub(crate) async fn answer(
         "fs.append" => write_file(asking, read(&json)?, WriteMode::Append).await,
         "fs.exists" => exists(asking, read(&json)?).await,
         "fetch" => fetch(asking, read(&json)?, bytes).await,
+        "upload" => upload(asking, read(&json)?).await,
         "download" => download(asking, read(&json)?).await,
         "time" => time(asking, read(&json)?),
         "tools.call" => call_tool(asking, read(&json)?).await,
@@ -134,13 +135,8 @@ async fn write_file(asking: &Asking<'_>, request: FileRequest, mode: WriteMode) 
 
 async fn write(asking: &Asking<'_>, path: &str, data: &[u8], mode: WriteMode) -> Result<(), ToolError> {
     asking.needs(capability::FS_WRITE, "path", path).await?;
-    let files = &asking.job.host.files;
-    let answer = |error: FsError| error.answer(FsVerb::Write, path);
-    let parent = std::path::Path::new(path).parent().and_then(std::path::Path::to_str);
-    if let Some(parent) = parent.filter(|parent| !parent.is_empty()) {
-        files.mkdirp(parent).await.map_err(answer)?;
-    }
-    files.write(path, data, mode).await.map_err(answer)
+    let written = write_with_parents(asking.job.host.files.as_ref(), path, data, mode).await;
+    written.map_err(|error| error.answer(FsVerb::Write, path))
 }
 
 async fn exists(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
@@ -221,6 +217,68 @@ fn stand_in_response(stand_in: &StandIn, url: String) -> HttpResponse {
         truncated: false,
         total,
     }
+}
+
+#[derive(Deserialize)]
+struct Upload {
+    #[serde(flatten)]
+    request: Fetch,
+    parts: Vec<Part>,
+}
+
+/// A field's text, or a file of the workspace.
+#[derive(Deserialize)]
+struct Part {
+    name: String,
+    #[serde(default)]
+    value: Option<String>,
+    #[serde(default)]
+    path: Option<String>,
+    #[serde(default)]
+    filename: Option<String>,
+    #[serde(default, rename = "type")]
+    content_type: Option<String>,
+}
+
+/// `multipart/form-data`, put together here because a script never holds the files' bytes.
+async fn upload(asking: &Asking<'_>, upload: Upload) -> Result<Answer, ToolError> {
+    let random = getrandom::u64().map_err(|error| ToolError::execution(error.to_string()))?;
+    let boundary = format!("pinza-{random:016x}");
+    let mut body = Vec::new();
+    for part in &upload.parts {
+        let (data, file) = match &part.path {
+            None => (part.value.clone().unwrap_or_default().into_bytes(), part.filename.clone()),
+            Some(path) => {
+                asking.needs(capability::FS_READ, "path", path).await?;
+                let data = asking.job.host.files.read(path, FILE_LIMIT).await;
+                let data = data.map_err(|error| error.answer(FsVerb::Read, path))?;
+                let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+                (data, Some(part.filename.clone().unwrap_or(name)))
+            }
+        };
+        body.extend(
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&part.name))
+                .bytes(),
+        );
+        if let Some(file) = &file {
+            body.extend(format!("; filename=\"{}\"", quoted(file)).bytes());
+            let content_type = part.content_type.as_deref().unwrap_or("application/octet-stream");
+            body.extend(format!("\r\nContent-Type: {}", quoted(content_type)).bytes());
+        }
+        body.extend(b"\r\n\r\n");
+        body.extend(data);
+        body.extend(b"\r\n");
+    }
+    body.extend(format!("--{boundary}--\r\n").bytes());
+    let mut request = upload.request;
+    request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    request.headers.push(("Content-Type".into(), format!("multipart/form-data; boundary={boundary}")));
+    fetch(asking, request, Some(body)).await
+}
+
+/// As browsers write names in a part's head: nothing in them can end the line or the quotes.
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 async fn download(asking: &Asking<'_>, fetch: Fetch) -> Result<Answer, ToolError> {

@@ -21,7 +21,7 @@ use tokio::{io::AsyncWriteExt as _, sync::mpsc};
 use crate::{
     bridge::{self, Asking},
     frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
-    loader::Libraries,
+    loader::{Libraries, ScriptSource},
     pool::{Code, Worker, receive},
     tool::{Host, Limits},
     worker::OUT_OF_MEMORY,
@@ -53,7 +53,8 @@ impl Job<'_> {
         match self.run_in(&mut lease.worker, context).await {
             Ok((end, text, log)) => {
                 lease.finish();
-                answer(end, text).map(|output| output.details(json!({ "sandbox": sandbox, "log": log })))
+                answer(end, text, &self.code.script)
+                    .map(|output| output.details(json!({ "sandbox": sandbox, "log": log })))
             }
             // The worker broke the rules, and dies with its lease.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(ToolError::execution(format!(
@@ -187,7 +188,7 @@ fn too_much(id: u32) -> ToWorker {
     ToWorker::Reply { id, ok: false, json: Some(json), has_bytes: false }
 }
 
-fn answer(end: End, text: String) -> ToolResult {
+fn answer(end: End, text: String, script: &ScriptSource) -> ToolResult {
     match end {
         End::Ok => Ok(ToolOutput::text(text)),
         End::Memory => Err(memory_limit()),
@@ -199,7 +200,7 @@ fn answer(end: End, text: String) -> ToolResult {
         End::Stalled => Err(ToolError::execution(
             "Tool execution failed: the script waits for a promise that nothing can settle any more",
         )),
-        End::Threw => Err(thrown(&text)),
+        End::Threw => Err(thrown(&text, script)),
     }
 }
 
@@ -213,7 +214,7 @@ struct Thrown {
 }
 
 /// A script's uncaught error. One that came from a bridge keeps its code.
-fn thrown(text: &str) -> ToolError {
+fn thrown(text: &str, script: &ScriptSource) -> ToolError {
     let Ok(Thrown { message, code, place }) = serde_json::from_str(text) else {
         return ToolError::execution("Tool execution failed: unknown error");
     };
@@ -223,8 +224,19 @@ fn thrown(text: &str) -> ToolError {
         None => ToolError::execution(format!("Tool execution failed: {message}")),
     };
     match place {
-        Some(place) => error.hint(format!("Thrown at {place}")),
+        Some(place) => error.hint(format!("Thrown at {}", in_source(place, script))),
         None => error,
+    }
+}
+
+/// The place as its author wrote it: the lines of stripped TypeScript lead back to the source's.
+fn in_source(place: String, script: &ScriptSource) -> String {
+    let mut parts = place.rsplitn(3, ':');
+    let (_column, line, file) = (parts.next(), parts.next(), parts.next());
+    let line = line.and_then(|line| line.parse::<usize>().ok()).and_then(|line| line.checked_sub(1));
+    match line.and_then(|line| script.lines.get(line)) {
+        Some(line) if file == Some(&script.file) => format!("{}:{line}", script.file),
+        _ => place,
     }
 }
 

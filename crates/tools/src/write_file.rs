@@ -1,10 +1,10 @@
 //! `write_file`: overwrite or append, as RFC-004 has it. Also the way `write` and `edit` write.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use pinza_core::{
     CallContext, Capability, FsBridge, FsVerb, NativeTool, ToolDefinition, ToolError, ToolName, ToolResult,
-    WriteMode, capability,
+    WriteMode, capability, write_with_parents,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -69,10 +69,5 @@ pub(crate) async fn write(
     data: &[u8],
     mode: WriteMode,
 ) -> Result<(), ToolError> {
-    let answer = |error: pinza_core::FsError| error.answer(FsVerb::Write, path);
-    if let Some(parent) = Path::new(path).parent().and_then(Path::to_str).filter(|parent| !parent.is_empty())
-    {
-        bridge.mkdirp(parent).await.map_err(answer)?;
-    }
-    bridge.write(path, data, mode).await.map_err(answer)
+    write_with_parents(bridge, path, data, mode).await.map_err(|error| error.answer(FsVerb::Write, path))
 }

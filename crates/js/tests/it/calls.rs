@@ -1,8 +1,10 @@
 //! Calls in real workers, through the engine.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use pinza_core::ErrorKind;
+use pinza_js::{Code, JsTool, ScriptSource};
+use pinza_testkit::{Reply, WireServer};
 use serde_json::json;
 
 use crate::support::World;
@@ -103,4 +105,43 @@ async fn memory_is_bounded() {
 async fn the_sandbox_says_what_held() {
     let details = World::new().run("function execute() {}", json!({})).await.result.unwrap().details.unwrap();
     assert_eq!(details["sandbox"], json!(["privileges", "rlimits", "landlock", "seccomp"]));
+}
+
+#[tokio::test]
+async fn an_error_names_the_line_that_its_author_wrote() {
+    let world = World::new();
+    let script = ScriptSource {
+        file: "script.ts".into(),
+        code: "function execute() {\n  throw new Error('x')\n}".into(),
+        lines: vec![6, 8, 9],
+    };
+    let tool = JsTool { code: Arc::new(Code::new(Arc::new(script))), ..world.tool("") };
+    let error = world.run_tool(tool, json!({})).await.result.unwrap_err();
+    assert_eq!(error.hint.unwrap(), "Thrown at script.ts:8");
+}
+
+#[tokio::test]
+async fn files_are_uploaded_from_the_workspace_and_from_nowhere_else() {
+    let server = WireServer::start(|_| Reply::ok("taken"));
+    let world = World::new();
+    std::fs::write(world.workspace.path().join("a.txt"), "content").unwrap();
+    let upload = |path: &str| {
+        let parts = json!([{ "name": "kind\"\r\nX: y", "value": "plain" }, { "name": "file", "path": path }]);
+        format!(
+            "async function execute() {{ return (await uploadMultipart('{}', {parts})).status }}",
+            server.url("/up")
+        )
+    };
+    assert_eq!(world.text(&upload("a.txt"), json!({})).await, "200");
+    let request = server.requests().pop().unwrap();
+    let boundary = request.header("content-type").unwrap().split_once("boundary=").unwrap().1.to_owned();
+    let expected = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"kind%22%0D%0AX: y\"\r\n\r\nplain\r\n\
+         --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\ncontent\r\n--{boundary}--\r\n"
+    );
+    assert_eq!(request.text(), expected);
+    let outside = "path_not_allowed: Access denied: path is outside the workspace";
+    assert_eq!(world.text(&upload("../../etc/passwd"), json!({})).await, outside);
+    assert_eq!(server.requests().len(), 1);
 }
