@@ -2,9 +2,13 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
-use pinza::host::{
-    files::{Workspace, WorkspaceOptions},
-    process::{Command, Supervisor},
+use pinza::{
+    Policy,
+    core::{Caller, Engine, ToolCall},
+    host::{
+        files::{Workspace, WorkspaceOptions},
+        process::{Command, Supervisor},
+    },
 };
 use serde::Serialize;
 use serde_json::json;
@@ -36,6 +40,7 @@ pub(crate) fn run(global: &Global, printer: &Printer) -> Result {
         check_workspace(global, &home),
         check_jail(),
         check_supervisor(),
+        check_scripts(global),
         check_key(&home),
         check_tools(global),
     ];
@@ -130,6 +135,45 @@ fn check_supervisor() -> Check {
         }
     };
     check("processes", run())
+}
+
+/// The layers that a worker gives up everything with; what this kernel lacks is named.
+const LAYERS: [&str; 4] = ["privileges", "rlimits", "landlock", "seccomp"];
+
+fn check_scripts(global: &Global) -> Check {
+    let run = || -> Result<Vec<String>> {
+        let session = session::Session::open(global)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let call = ToolCall::new("doctor", "js_eval", json!({ "code": "1" }));
+        let scope = session.pinza.scope(Caller::Cli);
+        // Asked of the tool itself: a rule that forbids it is not this check's business.
+        let engine = Engine::new(Policy::default());
+        let output = runtime.block_on(engine.call(call, &scope)).result?;
+        let held = output.details.as_ref().and_then(|details| details["sandbox"].as_array().cloned());
+        Ok(held.into_iter().flatten().filter_map(|layer| layer.as_str().map(String::from)).collect())
+    };
+    match run() {
+        Err(error) => check("scripts", Err(format!("a trial script failed: {error:#}"))),
+        Ok(held) => {
+            let missing: Vec<&str> =
+                LAYERS.into_iter().filter(|layer| !held.iter().any(|name| name == layer)).collect();
+            match missing.as_slice() {
+                [] => check(
+                    "scripts",
+                    Ok(format!("run in processes of their own, closed by {}", held.join(", "))),
+                ),
+                missing => Check {
+                    name: "scripts",
+                    status: Status::Warning,
+                    detail: format!(
+                        "this kernel does not enforce {}; {} hold",
+                        missing.join(", "),
+                        held.join(", ")
+                    ),
+                },
+            }
+        }
+    }
 }
 
 fn check_key(home: &Home) -> Check {

@@ -63,6 +63,18 @@ fn an_error_names_its_place() {
 }
 
 #[test]
+fn an_error_in_typescript_names_the_line_that_its_author_wrote() {
+    let pinza = pinza();
+    file(&pinza, "home/tools/typed.json", r#"{"name": "typed", "description": "x"}"#);
+    let script = "interface A {\n  a: string;\n}\n\ntype B = {\n  b: number;\n};\n\nfunction execute(): B {\n  throw new Error('boom');\n}\n";
+    file(&pinza, "home/tools/typed.ts", script);
+    let answer = check_call(&pinza, &["typed"], Err(("execution_error", "Tool execution failed: boom")));
+    let hint = answer["hint"].as_str().unwrap();
+    let place = format!("Thrown at {}:10", pinza.home().join("tools/typed.ts").display());
+    assert!(hint == place || hint.starts_with(&format!("{place}:")), "{hint}");
+}
+
+#[test]
 fn arguments_are_repaired_and_validated_before_the_script_runs() {
     let pinza = pinza();
     let parameters = json!({"parameters": {
