@@ -47,16 +47,10 @@ declare const google: {
   getAccountEmail(): Promise<string>;
 };
 
-/** What another tool answered: its text, and structured details if it has some. */
-interface ToolResult {
-  text: string;
-  details: any;
-}
-
-/** Other tools, called with the rights of this call. `tools.name(args)` is `tools.call("name", args)`. */
+/** Other tools, called with the rights of this call; a result is text, as a model would read it. `tools.name(args)` is `tools.call("name", args)`. */
 declare const tools: {
-  call(name: string, args?: object): Promise<ToolResult>;
-} & { [name: string]: (args?: object) => Promise<ToolResult> };
+  call(name: string, args?: object): Promise<string>;
+} & { [name: string]: (args?: object) => Promise<string> };
 
 /** Saves what a URL answers to a file of the workspace, without passing it through the script. */
 declare function downloadToFile(url: string | URL, path: string, options?: { headers?: HeadersInit }): Promise<{ bytes: number; status: number }>;

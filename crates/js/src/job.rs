@@ -166,7 +166,12 @@ async fn converse(
                         send(&ToWorker::Reply { id, ok: true, json, has_bytes }, &bytes.unwrap_or_default());
                     }
                     Ok(Err(error)) => {
-                        let json = json!({ "code": error.kind, "message": error.message }).to_string();
+                        let ToolError { kind, message, hint } = error;
+                        let json = match hint {
+                            Some(hint) => json!({ "code": kind, "message": message, "hint": hint }),
+                            None => json!({ "code": kind, "message": message }),
+                        }
+                        .to_string();
                         send(&ToWorker::Reply { id, ok: false, json: Some(json), has_bytes: false }, &[]);
                     }
                     // Cancelled: nobody waits for it.
@@ -211,11 +216,14 @@ struct Thrown {
     code: Option<String>,
     #[serde(default)]
     place: Option<String>,
+    /// Of a bridge's error.
+    #[serde(default)]
+    hint: Option<String>,
 }
 
 /// A script's uncaught error. One that came from a bridge keeps its code.
 fn thrown(text: &str, script: &ScriptSource) -> ToolError {
-    let Ok(Thrown { message, code, place }) = serde_json::from_str(text) else {
+    let Ok(Thrown { message, code, place, hint }) = serde_json::from_str(text) else {
         return ToolError::execution("Tool execution failed: unknown error");
     };
     let kind = code.and_then(|code| serde_json::from_value(Value::String(code)).ok());
@@ -223,9 +231,11 @@ fn thrown(text: &str, script: &ScriptSource) -> ToolError {
         Some(kind) => ToolError::new(kind, message),
         None => ToolError::execution(format!("Tool execution failed: {message}")),
     };
-    match place {
-        Some(place) => error.hint(format!("Thrown at {}", in_source(place, script))),
-        None => error,
+    let place = place.map(|place| format!("Thrown at {}", in_source(place, script)));
+    match (hint, place) {
+        (Some(hint), Some(place)) => error.hint(format!("{hint} {place}")),
+        (Some(hint), None) | (None, Some(hint)) => error.hint(hint),
+        (None, None) => error,
     }
 }
 

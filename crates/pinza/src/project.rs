@@ -78,12 +78,14 @@ impl ProjectConfig {
 
 impl Project {
     /// The project around: of the workspace, else of the current directory.
-    pub(crate) fn find(workspace: &Path) -> Option<Self> {
+    pub(crate) fn find(workspace: &Path, home: &Home) -> Option<Self> {
         let here = std::env::current_dir().ok();
-        let places = [Some(workspace.to_owned()), here];
-        let path =
-            places.into_iter().flatten().map(|place| place.join(".pinza")).find(|path| has_parts(path))?;
-        Some(Self { path: path.canonicalize().unwrap_or(path) })
+        let home = home.path.canonicalize().unwrap_or_else(|_| home.path.clone());
+        let places =
+            [Some(workspace.to_owned()), here].into_iter().flatten().map(|place| place.join(".pinza"));
+        let real = places.filter(|path| has_parts(path)).map(|path| path.canonicalize().unwrap_or(path));
+        // A home that somebody calls `.pinza` is no project.
+        real.into_iter().find(|path| *path != home).map(|path| Self { path })
     }
 
     pub(crate) fn tools(&self) -> PathBuf {

@@ -64,9 +64,10 @@ function answerOf(json) {
 
 // The error that a refused or failed request becomes; `code` is one of Pinza's stable error codes.
 function failure(json, Fallback) {
-  const { code, message = "the request failed", name } = answerOf(json) ?? { __proto__: null };
+  const { code, message = "the request failed", name, hint } = answerOf(json) ?? { __proto__: null };
   const error = errorNamed(name, message, Fallback);
   if (code !== undefined && !isDomName(name)) hidden(error, "code", code);
+  if (hint !== undefined) hidden(error, "hint", hint);
   return error;
 }
 

@@ -207,7 +207,8 @@ fn thrown(error: CaughtError<'_>) -> (End, String) {
             let plain = code.is_some() || name.is_empty() || name == "Error";
             let message = if plain { message } else { format!("{name}: {message}") };
             let place = property(object, "stack").and_then(|stack| place(&stack));
-            json!({ "message": message, "code": code, "place": place }).to_string()
+            let hint = property(object, "hint");
+            json!({ "message": message, "code": code, "place": place, "hint": hint }).to_string()
         }
         CaughtError::Value(value) => explained(&shown(&value)),
         CaughtError::Error(error) => explained(&error.to_string()),

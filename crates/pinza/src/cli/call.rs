@@ -159,7 +159,9 @@ impl ProgressSink for StderrProgress {
     fn progress(&self, _call: &CallId, partial: &[Content]) {
         for block in partial {
             if let Content::Text { text } = block {
-                crate::terminal::write_stderr(text);
+                // Line by line with odd characters visible: a tool must not draw a prompt of ours.
+                let shown: Vec<String> = text.split('\n').map(pinza::core::visible).collect();
+                crate::terminal::write_stderr(&shown.join("\n"));
             }
         }
     }

@@ -168,7 +168,7 @@ fn places(global: &Global, home: &Home, project: Option<&Project>) -> Result<Vec
 
 /// The project around, if it is trusted; else a problem that says so.
 fn project(workspace: &Path, home: &Home) -> Result<(Option<Project>, Vec<Problem>)> {
-    let Some(project) = Project::find(workspace) else { return Ok((None, Vec::new())) };
+    let Some(project) = Project::find(workspace, home) else { return Ok((None, Vec::new())) };
     let message = match project.trust(home)? {
         Trust::Trusted => return Ok((Some(project), Vec::new())),
         Trust::Unknown => {

@@ -10,7 +10,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, arguments: Trust) -> Resul
     let home = Home::find(global.home.as_deref())?;
     home.create()?;
     let (workspace, _) = session::workspace(global, &home)?;
-    let Some(project) = Project::find(&workspace) else {
+    let Some(project) = Project::find(&workspace, &home) else {
         let message = "There is no .pinza/ with tools, skills or a config.toml here";
         let hint = "Go to the project's directory, or name it with --workspace.";
         return Err(ToolError::new(ErrorKind::NotFound, message).hint(hint).into());

@@ -107,7 +107,7 @@ fn serve_says_what_to_run_instead() {
 #[test]
 fn doctor() {
     let pinza = pinza();
-    let names = ["home", "config", "workspace", "file jail", "processes", "variables", "tools"];
+    let names = ["home", "config", "workspace", "file jail", "processes", "scripts", "variables", "tools"];
     let report = fine(&pinza, &["--json", "doctor"]).json();
     assert_eq!(keys(&report), ["ok", "checks"]);
     assert_eq!(report["ok"], true);

@@ -151,6 +151,38 @@ fn downloads_go_to_the_workspace_and_nowhere_else() {
 }
 
 #[test]
+fn uploads_come_from_the_workspace_and_nowhere_else() {
+    let server = server();
+    let pinza = pinza();
+    pinza.put("a.bin", [0, 255, 128]);
+    let upload = |path: &str, flags: &[&str], expected: Expected| {
+        let parts =
+            format!("[{{ name: 'title', value: 'ü' }}, {{ name: 'file', path: '{path}', type: 'image/x' }}]");
+        let code = format!("code=(await uploadMultipart('{}', {parts})).status", server.url("/up"));
+        check_call(&pinza, &[&["js_eval", &code, ALLOW], flags].concat(), expected);
+    };
+    upload("a.bin", &[], Ok("200"));
+    let request = server.requests().pop().unwrap();
+    let boundary = request.header("content-type").unwrap().split_once("boundary=").unwrap().1.to_owned();
+    let text = [
+        format!("--{boundary}\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nü\r\n"),
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\nContent-Type: image/x\r\n\r\n"
+        ),
+    ];
+    let end = format!("\r\n--{boundary}--\r\n");
+    let body = [text.concat().as_bytes(), &[0, 255, 128], end.as_bytes()].concat();
+    assert_eq!((request.method(), request.body == body), ("POST", true), "{request:?}");
+    upload("../config.toml", &[], Err(("path_not_allowed", "Access denied: path is outside the workspace")));
+    upload(
+        "a.bin",
+        &["--deny=fs.read"],
+        Err(("permission_denied", "Required permissions were denied: fs.read")),
+    );
+    assert_eq!(server.requests().len(), 1, "what may not be read is not sent");
+}
+
+#[test]
 fn a_fetch_that_never_answers_ends_with_its_signal_or_the_call() {
     let server = WireServer::start(|_| Reply::Hang);
     let pinza = pinza();
