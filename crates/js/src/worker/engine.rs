@@ -59,7 +59,9 @@ impl Compiled {
         let compiled = context.with(|ctx| {
             let module = Module::declare(ctx.clone(), "prelude", source);
             module
-                .and_then(|module| module.write(WriteOptions::default()))
+                .and_then(|module| {
+                    module.write(WriteOptions { strip_source: true, ..WriteOptions::default() })
+                })
                 .catch(&ctx)
                 .map_err(|error| error.to_string())
         });

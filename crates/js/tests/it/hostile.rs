@@ -230,11 +230,18 @@ async fn a_worker_killed_while_it_waits_is_not_given_out() {
         assert_eq!(world.text(FINE, json!({})).await, "fine");
         // It has said that it is ready, and nobody has read it yet.
         tokio::time::sleep(Duration::from_millis(300)).await;
-        for worker in workers(&program) {
-            kill_process(worker, Signal::KILL).unwrap();
+        let killed = workers(&program);
+        for worker in &killed {
+            kill_process(*worker, Signal::KILL).unwrap();
         }
-        until("the worker is dead", || workers(&program).is_empty()).await;
+        until("the worker is dead", || killed.iter().all(|worker| is_dead(*worker))).await;
     }
+}
+
+/// Ended and not only ending: a process loses its command line before its descriptors are closed.
+fn is_dead(process: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
+    stat.map_or(true, |stat| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('Z')))
 }
 
 /// An HTTP server with one answer; its address.

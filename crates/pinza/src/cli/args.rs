@@ -70,7 +70,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Call a tool
     Call(Call),
-    /// List, show, enable and disable tools
+    /// List, show, begin, check, test, enable and disable tools
     #[command(subcommand)]
     Tools(Tools),
     /// List and show groups of tools
