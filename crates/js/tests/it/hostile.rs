@@ -168,7 +168,9 @@ async fn every_hostile_script_meets_its_fate() {
     until("no worker is left", || programs.iter().all(|program| workers(program).is_empty())).await;
     let grown = resident("self").saturating_sub(before);
     println!("{} cases, {grown} kB more than before", cases.len());
-    assert!(grown < 100 << 10, "{grown} kB");
+    // Generous, because the tests beside this one are in the same process: the scripts asked for
+    // gigabytes in all, and a leak of their answers would show all the same.
+    assert!(grown < 500 << 10, "{grown} kB");
 }
 
 #[tokio::test]
