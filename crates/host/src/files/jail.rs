@@ -248,14 +248,20 @@ impl Jail {
 
     /// What was looked at may have been replaced since, so all is asked again of what is
     /// opened. A hard link must not slip through by losing its name here between the opening
-    /// and the counting of its names: the one name that is left has to be this one.
+    /// and the counting of its names: the one name that is left has to be this one, and nothing
+    /// may have happened to the inode since they were counted. Every link and unlink moves the
+    /// change time (to the nanosecond since Linux 6.13; before, a swap within one tick of the
+    /// clock is only unlikely).
     fn open_file(&self, entry: &Entry, flags: OFlags) -> Result<(File, Stat), FsError> {
         for _ in 0..REPLACED {
             let file = beneath::open_file(&entry.parent, &entry.name, flags)?;
             let stat = self.guard.admit(&file)?;
+            wait_for_renames(&entry.parent)?;
             let named = Identity::at(&entry.parent, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
-            if named == Some(Identity::of(&stat)) {
-                return Ok((file, stat));
+            let again = self.guard.admit(&file)?;
+            let changed = |stat: &Stat| (stat.st_ctime, stat.st_ctime_nsec);
+            if named == Some(Identity::of(&stat)) && changed(&again) == changed(&stat) {
+                return Ok((file, again));
             }
         }
         Err(beneath::replaced_meanwhile())
@@ -314,6 +320,16 @@ fn make(parent: &OwnedFd, name: &str) -> Result<(), FsError> {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         Err(error) => Err(answer(error)),
     }
+}
+
+/// A rename takes a file's name away before the kernel's look-ups know of it, and holds the
+/// directory's lock in between. Removing a name that is not there waits for that lock and
+/// changes nothing; the name is random, so nobody can have put a file there.
+fn wait_for_renames(directory: &OwnedFd) -> Result<(), FsError> {
+    let random = getrandom::u64().map_err(|error| FsError::Io(error.to_string()))?;
+    // Whatever it answers, it has waited; where nothing can be written, nothing is renamed.
+    let _ = fs::unlinkat(directory, format!(".pinza-{random:016x}"), AtFlags::empty());
+    Ok(())
 }
 
 fn describe(stat: &Stat) -> FsStat {
