@@ -253,14 +253,24 @@ impl Jail {
     /// change time (to the nanosecond since Linux 6.13; before, a swap within one tick of the
     /// clock is only unlikely).
     fn open_file(&self, entry: &Entry, flags: OFlags) -> Result<(File, Stat), FsError> {
+        let mut written_to = 0;
         for _ in 0..REPLACED {
             let file = beneath::open_file(&entry.parent, &entry.name, flags)?;
             let stat = self.guard.admit(&file)?;
             wait_for_renames(&entry.parent)?;
             let named = Identity::at(&entry.parent, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
             let again = self.guard.admit(&file)?;
+            if named != Some(Identity::of(&stat)) {
+                continue;
+            }
             let changed = |stat: &Stat| (stat.st_ctime, stat.st_ctime_nsec);
-            if named == Some(Identity::of(&stat)) && changed(&again) == changed(&stat) {
+            if changed(&again) == changed(&stat) {
+                return Ok((file, again));
+            }
+            // Somebody may be writing to it all the time. A link would have to come and go in
+            // the same few steps every single time.
+            written_to += 1;
+            if written_to == REPLACED {
                 return Ok((file, again));
             }
         }
