@@ -19,19 +19,16 @@ use crate::{
 };
 
 pub(crate) fn run(global: &Global, printer: &Printer, command: Tools) -> Result {
-    let command = match command {
+    let session = || Session::open(global);
+    match command {
+        Tools::List => list(printer, &session()?),
+        Tools::Show { name } => show(printer, &session()?, &name)?,
+        Tools::Enable { names } => enable(printer, &session()?, &names)?,
+        Tools::Disable { names } => disable(printer, &session()?, &names)?,
+        // These look at directories of scripts, whether or not they load.
         Tools::Check { directories } => return author::check(global, printer, directories),
         Tools::New(wanted) => return author::new(global, printer, wanted),
         Tools::Test(wanted) => return author::test(global, printer, wanted),
-        command => command,
-    };
-    let session = Session::open(global)?;
-    match command {
-        Tools::Check { .. } | Tools::New(_) | Tools::Test(_) => {}
-        Tools::List => list(printer, &session),
-        Tools::Show { name } => show(printer, &session, &name)?,
-        Tools::Enable { names } => enable(printer, &session, &names)?,
-        Tools::Disable { names } => disable(printer, &session, &names)?,
     }
     Ok(Done::Well)
 }
