@@ -17,7 +17,10 @@ mod tool;
 mod worker;
 
 pub use eval::JsEval;
-pub use loader::{Libraries, Library, Loaded, LoadedTool, OnClash, Place, Problem, ScriptSource, load};
+pub use loader::{
+    Guard, Libraries, Library, Loaded, LoadedTool, Loader, OnClash, Place, Problem, ScriptSource, Standing,
+    load,
+};
 pub use manifest::{Manifest, ManifestEntry, ManifestFault};
 pub use pool::{Code, Pool};
 pub use source::{Examiner, Script, SourceFault, SourceKind, examine};

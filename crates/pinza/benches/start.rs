@@ -44,7 +44,7 @@ fn a_thousand_tools(bencher: divan::Bencher) {
         let builder = Pinza::builder().workspace(workspace.path());
         let builder = tools.iter().fold(builder, |builder, tool| builder.shared_tool(Arc::clone(tool)));
         let pinza = builder.build().unwrap();
-        pinza.tools().map(|entry| entry.definition().description.len()).sum::<usize>()
+        pinza.snapshot().tools().map(|entry| entry.definition().description.len()).sum::<usize>()
     });
 }
 

@@ -11,16 +11,20 @@
 //! `examples/embed` adds a tool of its own. The crates behind this façade are re-exported for
 //! whoever needs more of them.
 
+mod live;
 mod runtime;
+mod watch;
 
 pub use pinza_agent as agent;
 pub use pinza_core as core;
 pub use pinza_host as host;
 pub use pinza_js as js;
 
+pub use live::Reload;
 pub use pinza_agent::{Provider, SchemaOptions, tool_schemas};
 pub use pinza_core::{
     CallContext, Capability, NativeTool, Outcome, Policy, Rule, Selection, ToolDefinition, ToolError,
     ToolName, ToolOutput, ToolResult, Verdict,
 };
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};
+pub use watch::{Report, Watch};

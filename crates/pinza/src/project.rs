@@ -11,7 +11,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use pinza::{Rule, Verdict};
+use pinza::{
+    Rule, Verdict,
+    js::{Guard, Standing},
+};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -23,6 +26,12 @@ const PARTS: [&str; 3] = ["config.toml", "tools", "skills"];
 /// Larger projects are no projects' configuration.
 const MOST_FILES: usize = 2000;
 const MOST_BYTES: u64 = 32 << 20;
+
+/// What is said of a project that is not read.
+pub(crate) const UNKNOWN: &str =
+    "the project is not trusted, and nothing of it was read; trust it with: pinza trust";
+pub(crate) const CHANGED: &str =
+    "the project changed since it was trusted, and was not read; look at it, then: pinza trust";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
@@ -93,15 +102,23 @@ impl Project {
     }
 
     pub(crate) fn config(&self) -> Result<ProjectConfig> {
-        let file = self.path.join("config.toml");
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ProjectConfig::default()),
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
-        };
-        toml_edit::de::from_str(&text)
+        toml_edit::de::from_str(&self.config_text()?)
             .map_err(|error| anyhow::anyhow!("{}", error.to_string().trim_end()))
-            .with_context(|| format!("{} is not a valid project configuration", file.display()))
+            .with_context(|| format!("{} is not a valid project configuration", self.config_file().display()))
+    }
+
+    /// An absent file is an empty one.
+    fn config_text(&self) -> Result<String> {
+        let file = self.config_file();
+        match fs::read_to_string(&file) {
+            Ok(text) => Ok(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+        }
+    }
+
+    fn config_file(&self) -> PathBuf {
+        self.path.join("config.toml")
     }
 
     /// The files that trust is about, relative to `.pinza`, and the hash over all of them.
@@ -160,6 +177,48 @@ impl Project {
 
     fn key(&self) -> String {
         self.path.display().to_string()
+    }
+}
+
+/// A project's tools while they are watched: only what is trusted becomes live.
+#[derive(Debug)]
+pub(crate) struct TrustedTools {
+    project: Project,
+    home: Home,
+    directory: PathBuf,
+    /// As it is obeyed since the start.
+    config: String,
+}
+
+impl TrustedTools {
+    pub(crate) fn new(project: &Project, home: &Home) -> Result<Self> {
+        let (directory, config) = (project.tools(), project.config_text()?);
+        Ok(Self { project: project.clone(), home: home.clone(), directory, config })
+    }
+}
+
+impl Guard for TrustedTools {
+    fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn witnesses(&self) -> Vec<PathBuf> {
+        vec![trust_file(&self.home), self.project.config_file()]
+    }
+
+    fn standing(&self) -> Standing {
+        match self.project.trust(&self.home) {
+            Ok(Trust::Trusted) => {}
+            Ok(Trust::Unknown) => return Standing::Refused(UNKNOWN.into()),
+            Ok(Trust::Changed) => return Standing::Changed(CHANGED.into()),
+            Err(error) => return Standing::Changed(format!("{error:#}")),
+        }
+        // New tools without the new rules that came with them would have more rights than they were trusted with.
+        if self.project.config_text().is_ok_and(|config| config == self.config) {
+            Standing::Good
+        } else {
+            Standing::Changed("the project's config.toml is another one; start Pinza again to obey it".into())
+        }
     }
 }
 

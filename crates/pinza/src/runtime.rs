@@ -1,16 +1,15 @@
 //! The composition root: from choices to a running engine.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
 };
 
 use pinza_core::{
-    Approver, BoxFuture, CallId, CallScope, Caller, Clash, Engine, Entry, Failure, NativeTool, Outcome,
-    OutputStore, Policy, PromptDesk, Registry, Selection, Snapshot, Tool, ToolCall, ToolContext, Typed,
-    selects,
+    Approver, BoxFuture, CallId, CallScope, Caller, Clash, Engine, Failure, NativeTool, Outcome, OutputStore,
+    Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext, Typed,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -18,17 +17,17 @@ use pinza_host::{
     process::{SUPERVISE, Supervisor, supervise},
     secrets::VariableStore,
 };
-use pinza_js::{Code, Host, JsTool, Loaded, OnClash, Place, Pool, Problem, ScriptSource, StandIn, WORK};
+use pinza_js::{Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK};
 use pinza_tools::Services;
 use serde_json::Value;
+
+use crate::live::{Live, Recipe};
 
 /// Tools, policy and engine, ready to be called.
 #[derive(Clone, Debug)]
 pub struct Pinza {
     engine: Arc<Engine>,
-    snapshot: Arc<Snapshot>,
-    failures: Arc<[Failure]>,
-    problems: Arc<[Problem]>,
+    live: Arc<Live>,
     desk: Arc<PromptDesk>,
 }
 
@@ -58,31 +57,32 @@ impl Pinza {
         self.engine.call_all(calls, &self.scope(Caller::Library)).await
     }
 
-    /// A scope with this runtime's tools and approver, to be adjusted by an entry.
+    /// A scope with this runtime's approver and its tools of this moment, to be adjusted by an entry.
     pub fn scope(&self, caller: Caller) -> CallScope {
-        CallScope { desk: Arc::clone(&self.desk), ..CallScope::new(caller, Arc::clone(&self.snapshot)) }
-    }
-
-    pub fn tools(&self) -> impl Iterator<Item = &Entry> {
-        self.snapshot.tools()
+        CallScope { desk: Arc::clone(&self.desk), ..CallScope::new(caller, self.snapshot()) }
     }
 
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
 
-    pub fn snapshot(&self) -> &Arc<Snapshot> {
-        &self.snapshot
+    /// The tools that there are now. While scripts are [watched](Self::watch), a later one may have others.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.live.current().snapshot)
     }
 
     /// Scripts and manifests that did not load, and what to look at in those that did.
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn problems(&self) -> Arc<[Problem]> {
+        Arc::clone(&self.live.current().problems)
     }
 
     /// Tools that could not be made, and why.
-    pub fn failures(&self) -> &[Failure] {
-        &self.failures
+    pub fn failures(&self) -> Arc<[Failure]> {
+        Arc::clone(&self.live.current().failures)
+    }
+
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        &self.live
     }
 }
 
@@ -237,27 +237,20 @@ impl Builder {
         for tool in self.tools {
             registry.register(tool, None)?;
         }
-        let problems = match js {
-            Some(host) => register_scripts(&mut registry, &self.scripts, self.on_clash, &host),
-            None => Vec::new(),
+        let recipe = Recipe {
+            registry,
+            context: context(workspace.as_ref()),
+            disabled: self.disabled,
+            on_clash: self.on_clash,
+            host: js,
         };
-        let mut resolution = registry.resolve_all(&context(workspace.as_ref()));
-        let failures = std::mem::take(&mut resolution.failures).into();
-        let disabled = self.disabled;
-        let snapshot =
-            resolution.into_snapshot(&registry, |meta| !disabled.iter().any(|name| selects(name, meta)));
+        let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash));
         let mut engine = Engine::new(self.policy);
         if let Some(workspace) = workspace {
             engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace)));
         }
         let desk = self.approver.map_or_else(PromptDesk::closed, PromptDesk::new);
-        Ok(Pinza {
-            engine: Arc::new(engine),
-            snapshot: Arc::new(snapshot),
-            failures,
-            problems: problems.into(),
-            desk: Arc::new(desk),
-        })
+        Ok(Pinza { engine: Arc::new(engine), live: Arc::new(live), desk: Arc::new(desk) })
     }
 }
 
@@ -265,42 +258,6 @@ impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Builder").field("workspace", &self.workspace).finish_non_exhaustive()
     }
-}
-
-/// Loads the scripts' tools; what does not load or is not wanted comes back as problems.
-fn register_scripts(
-    registry: &mut Registry,
-    places: &[Place],
-    on_clash: OnClash,
-    host: &Arc<Host>,
-) -> Vec<Problem> {
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let Loaded { tools, groups, mut problems } = pinza_js::load(places, on_clash);
-    for group in groups {
-        if registry.group(group.name.as_str()).is_none() {
-            registry.register_group(group);
-        }
-    }
-    // One copy of a script for all its tools.
-    let mut codes: HashMap<*const ScriptSource, Arc<Code>> = HashMap::new();
-    for loaded in tools {
-        let script = &loaded.script;
-        let code =
-            codes.entry(Arc::as_ptr(script)).or_insert_with(|| Arc::new(Code::new(Arc::clone(script))));
-        let (code, meta, clash) = (Arc::clone(code), loaded.meta.clone(), loaded.clash());
-        let tool = Arc::new(JsTool::new(loaded, code, Arc::clone(host)));
-        match on_clash {
-            OnClash::Replace => registry.replace(tool, Some(meta)),
-            OnClash::KeepFirst => {
-                if registry.register(tool, Some(meta)).is_err() {
-                    problems.push(clash);
-                }
-            }
-        }
-    }
-    problems
 }
 
 /// The program that is running now, even if its file was replaced or removed since.
@@ -342,13 +299,5 @@ impl OutputStore for WorkspaceOutputs {
                 tokio::task::spawn_blocking(move || workspace.keep_output(&name, text.as_bytes())).await;
             kept.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
         })
-    }
-}
-
-/// The choice behind `pinza schema` and, later, of every entry.
-impl Pinza {
-    /// The enabled tools of a selection.
-    pub fn select<'a>(&'a self, selection: &'a Selection) -> impl Iterator<Item = &'a Entry> {
-        selection.of(&self.snapshot).filter(|entry| entry.is_enabled())
     }
 }

@@ -31,7 +31,7 @@ impl NativeTool for Greet {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pinza = Pinza::builder().tool(Greet).build()?;
-    for tool in pinza.tools() {
+    for tool in pinza.snapshot().tools() {
         println!("{}: {}", tool.definition().name, tool.definition().description);
     }
     let outcome = pinza.call("greet", json!({ "name": "Ada", "times": "2" })).await;

@@ -1,27 +1,25 @@
-//! Puts manifests and scripts together, while the examiner parses the next scripts.
+//! Puts the tools of all places together, one of each name.
 
-use std::{collections::HashMap, collections::VecDeque, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
-use pinza_core::{Group, GroupName, Source, ToolMeta, ToolName, visible};
+use pinza_core::{Group, GroupName, Source, ToolName};
 
 use super::{
-    Libraries, Library, Loaded, LoadedTool, OnClash, Place, Problem, ScriptSource,
-    library::located,
-    listing::{Set, list},
-};
-use crate::{
-    manifest::{Manifest, ManifestEntry, ManifestFault, near},
-    source::{Examiner, Script, SourceFault},
+    Loaded, LoadedTool, OnClash, Place, Problem, Standing,
+    memory::{Memory, Settled},
+    read::{Reading, read},
 };
 
-/// Scripts that wait in memory to be parsed.
-const AHEAD: usize = 32;
-const EXECUTE: &str = "execute";
-
-pub(super) fn gather(places: &[Place], on_clash: OnClash) -> Loaded {
+pub(super) fn gather(
+    places: &[Place],
+    on_clash: OnClash,
+    memories: &mut [Memory],
+    libraries: Reading,
+) -> Loaded {
     let mut gathering = Gathering::new(on_clash);
-    for (rank, place) in places.iter().enumerate() {
-        gathering.place(rank, place);
+    for (rank, (place, memory)) in places.iter().zip(memories).enumerate() {
+        let settled = settle(place, memory, libraries);
+        gathering.place(rank, memory, settled);
     }
     let Gathering { mut loaded, .. } = gathering;
     let tools = &loaded.tools;
@@ -29,11 +27,38 @@ pub(super) fn gather(places: &[Place], on_clash: OnClash) -> Loaded {
     loaded
 }
 
+/// Reads a place into its memory.
+fn settle(place: &Place, memory: &mut Memory, libraries: Reading) -> Settled {
+    let source = |file: &str| match place {
+        Place::Builtin(_) => Source::Builtin,
+        _ => Source::Js(file.to_owned()),
+    };
+    if let Err(settled) = vouched(place, memory) {
+        return settled;
+    }
+    match read(place, memory, libraries) {
+        // Files may have changed while they were read.
+        Ok(contents) => match vouched(place, memory) {
+            Ok(()) => memory.settle(contents, source),
+            Err(settled) => settled,
+        },
+        Err(problem) => memory.keep(problem),
+    }
+}
+
+/// Asks the guard of a place, if there is one.
+fn vouched(place: &Place, memory: &mut Memory) -> Result<(), Settled> {
+    let Place::Guarded(guard) = place else { return Ok(()) };
+    let problem = |reason| Problem::new(guard.directory().display().to_string(), reason);
+    match guard.standing() {
+        Standing::Good => Ok(()),
+        Standing::Changed(reason) => Err(memory.keep(problem(reason))),
+        Standing::Refused(reason) => Err(memory.clear(problem(reason))),
+    }
+}
+
 struct Gathering {
     on_clash: OnClash,
-    examiner: Examiner,
-    /// Files whose script is with the examiner, the oldest first.
-    waiting: VecDeque<Waiting>,
     /// Where a name stands in `loaded.tools`, and the rank of its place.
     names: HashMap<ToolName, (usize, usize)>,
     /// The manifest that a group was first described in.
@@ -41,125 +66,27 @@ struct Gathering {
     loaded: Loaded,
 }
 
-/// A manifest that waits for its script.
-struct Waiting {
-    rank: usize,
-    source: Source,
-    manifest_file: String,
-    script_file: String,
-    manifest: Manifest,
-    libraries: Arc<Libraries>,
-}
-
 impl Gathering {
     fn new(on_clash: OnClash) -> Self {
-        Self {
-            on_clash,
-            examiner: Examiner::default(),
-            waiting: VecDeque::new(),
-            names: HashMap::new(),
-            groups: HashMap::new(),
-            loaded: Loaded::default(),
-        }
+        Self { on_clash, names: HashMap::new(), groups: HashMap::new(), loaded: Loaded::default() }
     }
 
-    fn place(&mut self, rank: usize, place: &Place) {
-        let (sets, problems) = list(place);
+    fn place(&mut self, rank: usize, memory: &Memory, settled: Settled) {
         let known = self.loaded.problems.len();
-        self.loaded.problems.extend(problems);
-        let libraries = Arc::new(libraries(&sets));
-        for (base, set) in &sets {
-            let Some(manifest) = &set.manifest else { continue };
-            let source = match place {
-                Place::Directory(_) => Source::Js(manifest.file.clone()),
-                Place::Builtin(_) => Source::Builtin,
-            };
-            if let Err(problem) = self.file(rank, base, set, source, &libraries) {
-                self.loaded.problems.push(problem);
+        self.loaded.problems.extend(settled.problems);
+        self.loaded.libraries.extend(settled.changed_libraries);
+        let libraries = Arc::new(settled.libraries);
+        for unit in memory.units.values() {
+            if let (Some(group), Some(tool)) = (&unit.group, unit.tools.first()) {
+                self.group(group, &tool.manifest);
             }
-            if self.examiner.waiting() > AHEAD {
-                self.finish_one();
+            for tool in &unit.tools {
+                self.add(LoadedTool { libraries: Arc::clone(&libraries), ..tool.clone() }, rank);
             }
         }
-        while self.finish_one() {}
         // What was found in a manifest and, later, in its script stands together.
         let stem = |file: &str| file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned();
         self.loaded.problems[known..].sort_by_cached_key(|problem| (stem(&problem.file), problem.entry));
-    }
-
-    fn file(
-        &mut self,
-        rank: usize,
-        base: &str,
-        set: &Set,
-        source: Source,
-        libraries: &Arc<Libraries>,
-    ) -> Result<(), Problem> {
-        let Some(file) = &set.manifest else { return Ok(()) };
-        let (kind, script) = set.script(base).map_err(|reason| Problem::new(&file.file, reason))?;
-        let mut manifest = Manifest::parse(&file.read_manifest()?, base);
-        let faults = std::mem::take(&mut manifest.faults);
-        self.loaded.problems.extend(faults.into_iter().map(|fault| problem(&file.file, fault)));
-        if manifest.entries.is_empty() {
-            return Ok(());
-        }
-        self.examiner.submit(kind, script.read_script()?);
-        self.waiting.push_back(Waiting {
-            rank,
-            source,
-            manifest_file: file.file.clone(),
-            script_file: script.file.clone(),
-            manifest,
-            libraries: Arc::clone(libraries),
-        });
-        Ok(())
-    }
-
-    /// Takes the oldest script from the examiner. Tells whether there was one.
-    fn finish_one(&mut self) -> bool {
-        let (Some(finding), Some(waiting)) = (self.examiner.finding(), self.waiting.pop_front()) else {
-            return false;
-        };
-        match finding {
-            Ok(script) => self.finish(waiting, script),
-            Err(faults) => self.refuse(&waiting.script_file, faults),
-        }
-        true
-    }
-
-    fn refuse(&mut self, file: &str, faults: Vec<SourceFault>) {
-        self.loaded.problems.extend(faults.into_iter().map(|fault| located(file, fault)));
-    }
-
-    fn finish(&mut self, waiting: Waiting, script: Script) {
-        let Waiting { manifest_file, script_file, manifest, .. } = &waiting;
-        if script.reads_env && manifest.entries.iter().any(|entry| entry.env.is_none()) {
-            let message = "Reads _env without declaring 'env': it sees --env and [env] only";
-            self.loaded.problems.push(Problem::warning(manifest_file, message));
-        }
-        if let Some(group) = &manifest.group {
-            self.group(group, manifest_file);
-        }
-        let entries: Vec<_> = manifest
-            .entries
-            .iter()
-            .map(|entry| (entry.clone(), entry_function(&script, entry, script_file)))
-            .collect();
-        let source =
-            Arc::new(ScriptSource { file: script_file.clone(), code: script.code, lines: script.lines });
-        for (entry, function) in entries {
-            let index = manifest.group.as_ref().map(|_| entry.index);
-            match function {
-                Ok(function) => {
-                    let tool = tool(&waiting, entry, function, &source);
-                    self.add(tool, waiting.rank);
-                }
-                Err(message) => {
-                    let problem = Problem { entry: index, ..Problem::new(manifest_file, message) };
-                    self.loaded.problems.push(problem);
-                }
-            }
-        }
     }
 
     /// A group that is described twice keeps its first words; the tools join it.
@@ -189,71 +116,5 @@ impl Gathering {
             }
             Some(_) => self.loaded.problems.push(tool.clash()),
         }
-    }
-}
-
-fn libraries(sets: &std::collections::BTreeMap<String, Set>) -> Libraries {
-    let without_manifest = sets.iter().filter(|(_, set)| set.manifest.is_none());
-    let library = |(base, set): (&String, &Set)| {
-        let (kind, text) = set.script(base).ok()?;
-        Some((base.clone(), Library { kind, text: text.clone() }))
-    };
-    without_manifest.filter_map(library).collect()
-}
-
-fn tool(waiting: &Waiting, entry: ManifestEntry, function: String, script: &Arc<ScriptSource>) -> LoadedTool {
-    let ManifestEntry { definition, env, capabilities, limits, index, .. } = entry;
-    let mut meta = ToolMeta::new(definition.name.clone(), definition.description.clone());
-    meta.source = waiting.source.clone();
-    meta.group = waiting.manifest.group.as_ref().map(|group| group.name.clone());
-    if let Some(title) = &definition.title {
-        meta.label.clone_from(title);
-    }
-    LoadedTool {
-        meta,
-        definition,
-        script: Arc::clone(script),
-        function,
-        env,
-        capabilities,
-        limits,
-        libraries: Arc::clone(&waiting.libraries),
-        manifest: waiting.manifest_file.clone(),
-        entry: waiting.manifest.group.as_ref().map(|_| index),
-    }
-}
-
-/// The script's own name of an entry's function.
-fn entry_function(script: &Script, entry: &ManifestEntry, file: &str) -> Result<String, String> {
-    let tool = &entry.definition.name;
-    let Some(name) = &entry.function else {
-        // A module may simply export its one function.
-        let found = script.entry(EXECUTE).or_else(|| script.entry("default")).map(str::to_owned);
-        return found.ok_or_else(|| {
-            format!("{file} has no function '{EXECUTE}' for tool '{tool}'{}", hint(script, EXECUTE))
-        });
-    };
-    let found = script.entry(name).map(str::to_owned);
-    found.ok_or_else(|| {
-        format!("{file} has no function '{}' for tool '{tool}'{}", visible(name), hint(script, name))
-    })
-}
-
-fn hint(script: &Script, name: &str) -> String {
-    let names = script.functions.iter().chain(script.exported.keys()).map(String::as_str);
-    let mut near = near(name, names);
-    near.dedup();
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
-}
-
-fn problem(file: &str, fault: ManifestFault) -> Problem {
-    let (line, column) = fault.position.unzip();
-    Problem {
-        file: file.to_owned(),
-        entry: fault.entry,
-        message: fault.message,
-        line,
-        column,
-        warning: fault.warning,
     }
 }

@@ -1,6 +1,11 @@
 //! Which files of a place are manifests, which are scripts, and which belong together.
 
-use std::{borrow::Cow, collections::BTreeMap, fs, path::Path, path::PathBuf};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use super::{Place, Problem, files, files::io_reason};
 use crate::{
@@ -65,39 +70,65 @@ impl Set {
     }
 }
 
-/// The sets of a place, by base name.
-pub(super) fn list(place: &Place) -> (BTreeMap<String, Set>, Vec<Problem>) {
-    let mut sets = BTreeMap::new();
-    let mut problems = Vec::new();
-    match place {
-        Place::Builtin(texts) => {
-            for (name, text) in *texts {
-                add(&mut sets, name, || Text { file: (*name).to_owned(), source: Source::Known(text) });
-            }
-        }
-        Place::Directory(directory) => match names(directory) {
-            Ok(names) => {
-                for name in names {
-                    let path = directory.join(&name);
-                    let file = path.display().to_string();
-                    match name.to_str() {
-                        Some(name) => add(&mut sets, name, || Text { file, source: Source::File(path) }),
-                        None => problems.push(Problem::warning(file, "The file's name is not valid UTF-8")),
-                    }
-                }
-            }
-            Err(error) => {
-                let reason = format!("Cannot read the directory: {}", io_reason(&error));
-                problems.push(Problem::new(directory.display().to_string(), reason));
-            }
-        },
-    }
-    (sets, problems)
+/// What a place holds.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// By base name.
+    pub(super) sets: BTreeMap<String, Set>,
+    pub(super) problems: Vec<Problem>,
 }
 
-fn names(directory: &Path) -> std::io::Result<Vec<std::ffi::OsString>> {
+/// Lists a place. An error means that nobody knows what it holds; a directory that is gone holds nothing.
+pub(super) fn list(place: &Place) -> Result<Listing, Problem> {
+    match place {
+        Place::Builtin(texts) => {
+            let mut listing = Listing::default();
+            for (name, text) in *texts {
+                let text = || Text { file: (*name).to_owned(), source: Source::Known(text) };
+                add(&mut listing.sets, name, text);
+            }
+            Ok(listing)
+        }
+        Place::Directory(directory) => list_directory(directory, Absence::Problem),
+        Place::Optional(directory) => list_directory(directory, Absence::Fine),
+        Place::Guarded(guard) => list_directory(guard.directory(), Absence::Fine),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absence {
+    Fine,
+    Problem,
+}
+
+fn list_directory(directory: &Path, absence: Absence) -> Result<Listing, Problem> {
+    let mut listing = Listing::default();
+    let names = match names(directory) {
+        Ok(names) => names,
+        Err(error) => {
+            let reason = format!("Cannot read the directory: {}", io_reason(&error));
+            let problem = Problem::new(directory.display().to_string(), reason);
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(problem);
+            }
+            listing.problems.extend((absence == Absence::Problem).then_some(problem));
+            return Ok(listing);
+        }
+    };
+    for name in names {
+        let path = directory.join(&name);
+        let file = path.display().to_string();
+        match name.to_str() {
+            Some(name) => add(&mut listing.sets, name, || Text { file, source: Source::File(path) }),
+            None => listing.problems.push(Problem::warning(file, "The file's name is not valid UTF-8")),
+        }
+    }
+    Ok(listing)
+}
+
+fn names(directory: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     let mut names =
-        fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>()?;
+        fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
     names.sort();
     Ok(names)
 }

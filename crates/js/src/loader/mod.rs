@@ -4,28 +4,55 @@
 //! order of their rank (built-in, home, project, `--tools`), files in the order of their names, so that the
 //! same files always give the same tools.
 
+//!
+//! A [`Loader`] remembers what it loaded, for whoever loads again when files change.
+
 mod files;
 mod gather;
+mod guard;
 mod library;
 mod listing;
+mod memory;
+mod read;
+mod unit;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use pinza_core::{Capability, Group, ToolDefinition, ToolMeta};
 use serde::Serialize;
 
 use crate::tool::Limits;
 
+use memory::Memory;
+use read::Reading;
+
+pub use guard::{Guard, Standing};
 pub use library::{Libraries, Library};
 
 /// Where tools are looked for.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// Manifests and scripts directly in a directory. One that cannot be read is a problem: leave out
-    /// those that need not be there.
+    /// Manifests and scripts directly in a directory. One that is not there is a problem.
     Directory(PathBuf),
+    /// The same, and none the worse for not being there, or not yet.
+    Optional(PathBuf),
+    /// The same, as long as somebody vouches for it.
+    Guarded(Arc<dyn Guard>),
     /// The program's own: (file name, text).
     Builtin(&'static [(&'static str, &'static str)]),
+}
+
+impl Place {
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Directory(directory) | Self::Optional(directory) => Some(directory),
+            Self::Guarded(guard) => Some(guard.directory()),
+            Self::Builtin(_) => None,
+        }
+    }
 }
 
 /// Which tool stays when a later place has one of the same name.
@@ -45,6 +72,8 @@ pub struct Loaded {
     /// Groups that have a tool, each once.
     pub groups: Vec<Group>,
     pub problems: Vec<Problem>,
+    /// Files of pinned libraries that came, went or changed since the last load.
+    pub libraries: Vec<String>,
 }
 
 /// A tool that is ready to be registered.
@@ -66,6 +95,8 @@ pub struct LoadedTool {
     /// Its manifest, and its index there if that is a group.
     pub manifest: String,
     pub entry: Option<usize>,
+    /// Another one whenever its manifest or its script is not what it was.
+    pub version: u64,
 }
 
 impl LoadedTool {
@@ -124,5 +155,38 @@ impl std::fmt::Display for Problem {
 
 /// Loads every tool of the places. Blocking: it reads files.
 pub fn load(places: &[Place], on_clash: OnClash) -> Loaded {
-    gather::gather(places, on_clash)
+    Loader::new(places.to_vec(), on_clash).load()
+}
+
+/// Loads the same places again and again. A script that did not change is not parsed again and stays the same
+/// [`ScriptSource`]; a file that was good and is broken now stays as it was, and a problem says so.
+#[derive(Debug)]
+pub struct Loader {
+    places: Vec<Place>,
+    on_clash: OnClash,
+    libraries: Reading,
+    /// Of each place.
+    memories: Vec<Memory>,
+}
+
+impl Loader {
+    pub fn new(places: Vec<Place>, on_clash: OnClash) -> Self {
+        let memories = places.iter().map(|_| Memory::default()).collect();
+        Self { places, on_clash, libraries: Reading::Later, memories }
+    }
+
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Reads libraries with everything else from now on, not when a script asks for one: so they too change only with
+    /// a load, and stay good.
+    pub fn pin_libraries(&mut self) {
+        self.libraries = Reading::Now;
+    }
+
+    /// Blocking: it reads files.
+    pub fn load(&mut self) -> Loaded {
+        gather::gather(&self.places, self.on_clash, &mut self.memories, self.libraries)
+    }
 }

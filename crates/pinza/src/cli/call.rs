@@ -19,7 +19,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
     if global.verbose || session.pinza.snapshot().get(&call.name).is_none() {
         printer.problems(&session.faults);
     }
-    let arguments = arguments(&call, session.pinza.snapshot())?;
+    let arguments = arguments(&call, &session.pinza.snapshot())?;
     let call = ToolCall { id: call_id(), name: call.name, arguments };
     let scope = CallScope {
         text_limit: TextLimit::TERMINAL,

@@ -11,7 +11,7 @@ use crate::terminal::Printer;
 
 pub(crate) fn run(global: &Global, printer: &Printer, command: Groups) -> Result {
     let session = Session::open(global)?;
-    let snapshot = session.pinza.snapshot();
+    let snapshot = &*session.pinza.snapshot();
     match command {
         Groups::List => printer.json_or(
             || json!({ "groups": snapshot.groups().map(|group| summary(snapshot, group)).collect::<Vec<_>>() }),

@@ -89,7 +89,7 @@ fn add(global: &Global, printer: &Printer, effect: Verdict, words: RuleWords) ->
         |out| out.line(&format!("Rule {number}: {rule}")),
     );
     let alone = pinza::Policy::new([rule], []);
-    for (_, reason) in alone.idle_rules(session.pinza.snapshot()) {
+    for (_, reason) in alone.idle_rules(&session.pinza.snapshot()) {
         printer.warning(&format!("this rule can match nothing: {reason}"));
     }
     Ok(())
@@ -148,7 +148,7 @@ fn revoke(global: &Global, printer: &Printer, number: usize) -> Result<()> {
 
 fn test(global: &Global, printer: &Printer, call: &Call) -> Result<()> {
     let session = Session::open(global)?;
-    let snapshot = session.pinza.snapshot();
+    let snapshot = &*session.pinza.snapshot();
     let arguments = call::arguments(call, snapshot)?;
     let Some(entry) = snapshot.get(&call.name) else {
         let message = format!("Tool '{}' not found", pinza::core::visible(&call.name));

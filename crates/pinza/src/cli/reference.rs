@@ -56,7 +56,7 @@ fn tools() {
     let pinza = Pinza::builder().workspace(workspace.path()).helper(pinza::THIS_PROGRAM).build().unwrap();
     assert!(pinza.failures().is_empty(), "{:?}", pinza.failures());
     let mut text = String::from("# Built-in tools\n");
-    for entry in pinza.tools() {
+    for entry in pinza.snapshot().tools() {
         let definition = entry.definition();
         let group = entry.meta().group.as_ref().map_or("core".into(), |group| format!("group `{group}`"));
         let needs: Vec<String> =

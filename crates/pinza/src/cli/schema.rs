@@ -1,6 +1,10 @@
 //! `pinza schema`: tool definitions as a provider's API takes them.
 
-use pinza::{SchemaOptions, Selection, ToolError, core::Entry, core::ErrorKind, tool_schemas};
+use pinza::{
+    SchemaOptions, Selection, ToolError,
+    core::{Entry, ErrorKind, Snapshot},
+    tool_schemas,
+};
 use serde_json::json;
 
 use super::{Done, Global, Result, args::Schema, session::Session};
@@ -9,7 +13,8 @@ use crate::terminal::Printer;
 pub(crate) fn run(global: &Global, printer: &Printer, arguments: Schema) -> Result {
     let session = Session::open(global)?;
     printer.problems(&session.problems);
-    let entries = chosen(&session, &arguments)?;
+    let snapshot = session.pinza.snapshot();
+    let entries = chosen(&snapshot, &arguments)?;
     let definitions = entries.iter().map(|entry| entry.definition());
     let schemas = tool_schemas(arguments.provider, definitions, SchemaOptions { strict: arguments.strict });
     if arguments.report {
@@ -27,8 +32,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, arguments: Schema) -> Resu
 }
 
 /// The enabled tools that the flags choose; the core tools where they choose nothing.
-fn chosen<'a>(session: &'a Session, arguments: &Schema) -> Result<Vec<&'a Entry>> {
-    let snapshot = session.pinza.snapshot();
+fn chosen<'a>(snapshot: &'a Snapshot, arguments: &Schema) -> Result<Vec<&'a Entry>> {
     let selection = Selection {
         profile: arguments.profile,
         include: arguments.include.clone(),

@@ -18,7 +18,7 @@ use super::{Global, Result, env};
 use crate::{
     config::{Config, ConfigFile},
     home::{Home, Origin},
-    project::{Project, ProjectConfig, Trust},
+    project::{CHANGED, Project, ProjectConfig, Trust, TrustedTools, UNKNOWN},
     terminal::TerminalApprover,
 };
 
@@ -120,7 +120,7 @@ fn approver(global: &Global, home: &Home) -> Option<Arc<dyn Approver>> {
 
 fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for failure in pinza.failures() {
+    for failure in pinza.failures().iter() {
         let message = format!("the tool '{}' could not be made: {}", failure.id, failure.reason);
         problems.push(Problem { file: None, entry: None, message });
     }
@@ -134,7 +134,7 @@ fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem
             problems.push(Problem { file: file(), entry: Some(index), message });
         }
     }
-    for (number, reason) in pinza.engine().policy().idle_rules(pinza.snapshot()) {
+    for (number, reason) in pinza.engine().policy().idle_rules(&pinza.snapshot()) {
         let in_config = number <= config.policy.rule.len();
         let message = format!("policy rule {number} can match nothing: {reason}");
         let (file, entry) = if in_config { (file(), Some(number - 1)) } else { (None, None) };
@@ -144,7 +144,8 @@ fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem
 }
 
 fn script_faults(pinza: &Pinza) -> Vec<Problem> {
-    let faults = pinza.problems().iter().filter(|problem| !problem.warning);
+    let problems = pinza.problems();
+    let faults = problems.iter().filter(|problem| !problem.warning);
     let described = faults.map(|fault| Problem {
         file: Some(fault.file.clone()),
         entry: fault.entry,
@@ -161,9 +162,12 @@ fn places(global: &Global, home: &Home, project: Option<&Project>) -> Result<Vec
     for directory in &global.tools {
         anyhow::ensure!(directory.is_dir(), "--tools {}: there is no such directory", directory.display());
     }
-    let own = [Some(home.path.join("tools")), project.map(Project::tools)].into_iter().flatten();
-    let there = own.filter(|path| path.is_dir()).chain(global.tools.iter().cloned());
-    Ok(there.map(Place::Directory).collect())
+    let mut places = vec![Place::Optional(home.path.join("tools"))];
+    if let Some(project) = project {
+        places.push(Place::Guarded(Arc::new(TrustedTools::new(project, home)?)));
+    }
+    places.extend(global.tools.iter().cloned().map(Place::Directory));
+    Ok(places)
 }
 
 /// The project around, if it is trusted; else a problem that says so.
@@ -171,12 +175,8 @@ fn project(workspace: &Path, home: &Home) -> Result<(Option<Project>, Vec<Proble
     let Some(project) = Project::find(workspace, home) else { return Ok((None, Vec::new())) };
     let message = match project.trust(home)? {
         Trust::Trusted => return Ok((Some(project), Vec::new())),
-        Trust::Unknown => {
-            "the project is not trusted, and nothing of it was read; trust it with: pinza trust"
-        }
-        Trust::Changed => {
-            "the project changed since it was trusted, and was not read; look at it, then: pinza trust"
-        }
+        Trust::Unknown => UNKNOWN,
+        Trust::Changed => CHANGED,
     };
     let file = Some(project.path.display().to_string());
     Ok((None, vec![Problem { file, entry: None, message: message.into() }]))
@@ -193,7 +193,73 @@ fn refused_rules(project: &Project, config: &ProjectConfig) -> Vec<Problem> {
 
 /// A tool, a group, or a name of the catalog that this build does not have yet.
 pub(crate) fn is_known(pinza: &Pinza, selector: &str) -> bool {
-    pinza.tools().any(|entry| pinza::core::selects(selector, entry.meta()))
+    pinza.snapshot().tools().any(|entry| pinza::core::selects(selector, entry.meta()))
         || catalog_set(selector).is_some()
         || catalog_row(selector).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    /// What the watched session comes to say of the tool, or of what is wrong.
+    #[track_caller]
+    fn comes_to(pinza: &Pinza, description: Option<&str>, problem: &str) {
+        let start = Instant::now();
+        loop {
+            let snapshot = pinza.snapshot();
+            let ours = snapshot.get("ours").map(|entry| entry.definition().description.clone());
+            let problems: Vec<String> = pinza.problems().iter().map(|one| one.message.clone()).collect();
+            let is_said = problems.iter().any(|message| message.starts_with(problem));
+            if ours.as_deref() == description && is_said != problem.is_empty() {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "{ours:?}, {problems:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn a_watched_project_is_live_as_far_as_it_is_trusted() {
+        let directory = tempfile::tempdir().unwrap();
+        let (home, workspace) = (directory.path().join("home"), directory.path().join("work"));
+        let tools = workspace.join(".pinza/tools");
+        fs::create_dir_all(&tools).unwrap();
+        fs::write(tools.join("ours.js"), "function execute() {}").unwrap();
+        let describe = |text: &str| {
+            let manifest = serde_json::json!({"name": "ours", "description": text}).to_string();
+            fs::write(tools.join("ours.json"), manifest).unwrap();
+        };
+        describe("one");
+        let flag = |path: &Path| path.display().to_string();
+        let typed = ["pinza", "--home", &flag(&home), "--workspace", &flag(&workspace), "doctor"];
+        let global = super::super::parse(&typed).unwrap().global;
+        let home = Home::find(global.home.as_deref()).unwrap();
+        home.create().unwrap();
+        let project = Project::find(&workspace, &home).unwrap();
+        project.set_trusted(&home).unwrap();
+        let session = Session::open(&global).unwrap();
+        let _watch = session.pinza.watch().unwrap();
+        comes_to(&session.pinza, Some("one"), "");
+
+        describe("two");
+        comes_to(&session.pinza, Some("one"), &format!("{CHANGED}; the version of "));
+        project.set_trusted(&home).unwrap();
+        comes_to(&session.pinza, Some("two"), "");
+        // Its rules came with the start; new ones do not yet hold.
+        describe("three");
+        fs::write(workspace.join(".pinza/config.toml"), "[tools]\ndisabled = [\"ours\"]\n").unwrap();
+        project.set_trusted(&home).unwrap();
+        comes_to(&session.pinza, Some("two"), "the project's config.toml is another one; start Pinza again");
+        fs::remove_file(workspace.join(".pinza/config.toml")).unwrap();
+        project.set_trusted(&home).unwrap();
+        comes_to(&session.pinza, Some("three"), "");
+        project.forget(&home).unwrap();
+        comes_to(&session.pinza, None, UNKNOWN);
+    }
 }

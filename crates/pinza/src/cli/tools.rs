@@ -34,7 +34,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Tools) -> Result 
 }
 
 fn list(printer: &Printer, session: &Session) {
-    let snapshot = session.pinza.snapshot();
+    let snapshot = &*session.pinza.snapshot();
     printer.json_or(
         || {
             json!({
@@ -90,7 +90,8 @@ fn print_sections<'a>(out: &mut Out, entries: impl Iterator<Item = &'a Entry>) {
 }
 
 fn show(printer: &Printer, session: &Session, name: &str) -> Result<()> {
-    let Some(entry) = session.pinza.snapshot().get(name) else { return Err(unknown(session, name).into()) };
+    let snapshot = session.pinza.snapshot();
+    let Some(entry) = snapshot.get(name) else { return Err(unknown(session, name).into()) };
     let definition = entry.definition();
     let capabilities: Vec<&str> =
         definition.capabilities.iter().map(|capability| capability.as_str()).collect();
@@ -167,7 +168,7 @@ fn enable(printer: &Printer, session: &Session, names: &[String]) -> Result<()> 
             let left = session.config.tools.disabled.iter().filter(|listed| !names.contains(listed));
             left.into_iter().find(|listed| selects(listed, entry.meta())).cloned()
         };
-        if let Some(set) = session.pinza.tools().filter(means).find_map(still_off) {
+        if let Some(set) = session.pinza.snapshot().tools().filter(means).find_map(still_off) {
             let message = format!("'{name}' is switched off by '{set}'");
             let hint = format!("Enable the whole set: pinza tools enable {set}");
             return Err(ToolError::validation(message).hint(hint).into());

@@ -62,7 +62,8 @@ fn text(outcome: &Outcome) -> Result<String, ErrorKind> {
 #[tokio::test]
 async fn a_tool_of_ones_own_stands_beside_the_others() {
     let pinza = Pinza::builder().tool(Countdown::named("countdown")).build().unwrap();
-    let entry = pinza.tools().find(|entry| entry.definition().name == "countdown").unwrap();
+    let snapshot = pinza.snapshot();
+    let entry = snapshot.tools().find(|entry| entry.definition().name == "countdown").unwrap();
     assert_eq!((&*entry.meta().section, &entry.meta().source), ("custom", &Source::Native));
     let outcome = pinza.call("countdown", json!({"number": "2"})).await;
     assert_eq!((text(&outcome), &*outcome.tool), (Ok("2".into()), "countdown"));
@@ -138,8 +139,9 @@ async fn what_a_tool_declares_is_asked_for() {
 #[tokio::test]
 async fn without_a_workspace_there_are_no_file_tools_and_a_reason() {
     let pinza = Pinza::builder().build().unwrap();
+    let failures = pinza.failures();
     let failed: Vec<(&str, &str)> =
-        pinza.failures().iter().map(|failure| (failure.id.as_str(), failure.reason.as_str())).collect();
+        failures.iter().map(|failure| (failure.id.as_str(), failure.reason.as_str())).collect();
     let bridge = "the context has no 'bridge'";
     for name in ["read_file", "write_file", "read", "write", "edit"] {
         assert!(failed.contains(&(name, bridge)), "{name}: {failed:?}");

@@ -11,6 +11,7 @@ mod files;
 mod hostile;
 mod http;
 mod outputs;
+mod reload;
 mod scripts;
 
 // The other commands.

@@ -1,0 +1,227 @@
+//! The tools that there are now, and how they are made anew when scripts change.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+};
+
+use pinza_core::{Failure, Registry, Snapshot, ToolContext, ToolName, selects};
+use pinza_js::{Code, Host, JsTool, Loaded, Loader, OnClash, Place, Problem};
+
+/// What all clones of a [`Pinza`](crate::Pinza) share.
+pub(crate) struct Live {
+    /// A std lock, held to take a clone or to put another one.
+    current: RwLock<Arc<Tools>>,
+    recipe: Recipe,
+    /// A std lock, held while files are read: loads take turns.
+    scripts: Mutex<Scripts>,
+}
+
+/// All that a reload replaces, at once.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) failures: Arc<[Failure]>,
+    pub(crate) problems: Arc<[Problem]>,
+}
+
+/// What stays the same: every tool but the scripts', and how they become a snapshot.
+pub(crate) struct Recipe {
+    pub(crate) registry: Registry,
+    pub(crate) context: ToolContext,
+    pub(crate) disabled: Vec<String>,
+    pub(crate) on_clash: OnClash,
+    /// Without it there are no scripts.
+    pub(crate) host: Option<Arc<Host>>,
+}
+
+/// What is remembered of scripts from one load to the next.
+struct Scripts {
+    loader: Loader,
+    /// By the address of their source, which they keep alive: one copy of a script for all its tools, and the same one
+    /// as long as it does not change, because workers know it by its number.
+    codes: HashMap<usize, Arc<Code>>,
+    versions: BTreeMap<ToolName, u64>,
+}
+
+/// What a look at the directories of scripts has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reload {
+    pub added: Vec<ToolName>,
+    /// Tools whose manifest or script is another one.
+    pub changed: Vec<ToolName>,
+    pub removed: Vec<ToolName>,
+    /// Files of libraries that came, went or changed: the tools beside them use what holds now.
+    pub libraries: Vec<String>,
+    /// What was not said before; [`Pinza::problems`](crate::Pinza::problems) has all that holds.
+    pub problems: Vec<Problem>,
+    /// Problems that are no more.
+    pub solved: Vec<Problem>,
+}
+
+impl Reload {
+    /// Whether everything is as it was.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Live {
+    /// Loads everything for the first time.
+    pub(crate) fn new(recipe: Recipe, loader: Loader) -> Self {
+        let mut scripts = Scripts { loader, codes: HashMap::new(), versions: BTreeMap::new() };
+        let (tools, _) = recipe.load(&mut scripts);
+        Self { current: RwLock::new(Arc::new(tools)), recipe, scripts: Mutex::new(scripts) }
+    }
+
+    pub(crate) fn current(&self) -> Arc<Tools> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Calls that begin from now on see what the files say now. Blocking: it reads them.
+    pub(crate) fn reload(&self) -> Reload {
+        let (tools, reload) = self.load(&mut self.scripts());
+        // What is as it was keeps what was compiled for it.
+        if !reload.is_empty() {
+            self.put(tools);
+        }
+        reload
+    }
+
+    /// Reloads, and from now on nothing changes but by a reload.
+    pub(crate) fn pin(&self) -> Reload {
+        let mut scripts = self.scripts();
+        scripts.loader.pin_libraries();
+        let (tools, reload) = self.load(&mut scripts);
+        self.put(tools);
+        // They were not read before.
+        Reload { libraries: Vec::new(), ..reload }
+    }
+
+    /// Where scripts are looked for.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        self.scripts().loader.places().to_vec()
+    }
+
+    fn load(&self, scripts: &mut Scripts) -> (Tools, Reload) {
+        let before = scripts.versions.clone();
+        let (tools, libraries) = self.recipe.load(scripts);
+        let after = &scripts.versions;
+        let last = self.current();
+        let without = |all: &[Problem], known: &[Problem]| {
+            all.iter().filter(|problem| !known.contains(problem)).cloned().collect()
+        };
+        let reload = Reload {
+            added: after.keys().filter(|name| !before.contains_key(*name)).cloned().collect(),
+            changed: after
+                .iter()
+                .filter(|(name, version)| before.get(*name).is_some_and(|last| last != *version))
+                .map(|(name, _)| name.clone())
+                .collect(),
+            removed: before.keys().filter(|name| !after.contains_key(*name)).cloned().collect(),
+            libraries,
+            problems: without(&tools.problems, &last.problems),
+            solved: without(&last.problems, &tools.problems),
+        };
+        (tools, reload)
+    }
+
+    fn put(&self, tools: Tools) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tools);
+    }
+
+    fn scripts(&self) -> MutexGuard<'_, Scripts> {
+        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("current", &self.current()).finish_non_exhaustive()
+    }
+}
+
+impl Recipe {
+    /// All tools as the files say now, and the libraries that changed.
+    fn load(&self, scripts: &mut Scripts) -> (Tools, Vec<String>) {
+        let mut registry = self.registry.clone();
+        let (problems, libraries) = match &self.host {
+            Some(host) => scripts.register(&mut registry, self.on_clash, host),
+            None => Default::default(),
+        };
+        let mut resolution = registry.resolve_all(&self.context);
+        let failures = std::mem::take(&mut resolution.failures).into();
+        let is_enabled = |meta: &_| !self.disabled.iter().any(|name| selects(name, meta));
+        let snapshot = Arc::new(resolution.into_snapshot(&registry, is_enabled));
+        (Tools { snapshot, failures, problems: problems.into() }, libraries)
+    }
+}
+
+impl Scripts {
+    /// Adds the scripts' tools; what does not load or is not wanted comes back as problems.
+    fn register(
+        &mut self,
+        registry: &mut Registry,
+        on_clash: OnClash,
+        host: &Arc<Host>,
+    ) -> (Vec<Problem>, Vec<String>) {
+        let Loaded { tools, groups, mut problems, libraries } = self.loader.load();
+        for group in groups {
+            if registry.group(group.name.as_str()).is_none() {
+                registry.register_group(group);
+            }
+        }
+        let last = std::mem::take(&mut self.codes);
+        self.versions.clear();
+        for loaded in tools {
+            let (script, address) = (&loaded.script, Arc::as_ptr(&loaded.script).addr());
+            let code = self.codes.entry(address).or_insert_with(|| {
+                last.get(&address).cloned().unwrap_or_else(|| Arc::new(Code::new(Arc::clone(script))))
+            });
+            let (code, meta, clash) = (Arc::clone(code), loaded.meta.clone(), loaded.clash());
+            let (name, version) = (loaded.definition.name.clone(), loaded.version);
+            let tool = Arc::new(JsTool::new(loaded, code, Arc::clone(host)));
+            match on_clash {
+                OnClash::Replace => registry.replace(tool, Some(meta)),
+                OnClash::KeepFirst => {
+                    if registry.register(tool, Some(meta)).is_err() {
+                        problems.push(clash);
+                        continue;
+                    }
+                }
+            }
+            self.versions.insert(name, version);
+        }
+        (problems, libraries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pinza_js::Place;
+
+    use super::*;
+    use crate::Pinza;
+
+    #[test]
+    fn workers_need_not_load_again_what_did_not_change() {
+        let directory = tempfile::tempdir().unwrap();
+        let put = |file: &str, text: &str| fs::write(directory.path().join(file), text).unwrap();
+        for name in ["a", "b"] {
+            put(&format!("{name}.json"), &format!(r#"{{"name": "{name}", "description": "x"}}"#));
+            put(&format!("{name}.js"), &format!("function execute() {{ return '{name}' }}"));
+        }
+        let places = [Place::Directory(directory.path().to_owned())];
+        let pinza = Pinza::builder().workspace(directory.path()).helper(crate::THIS_PROGRAM).scripts(places);
+        let pinza = pinza.build().unwrap();
+        let codes = || pinza.live().scripts().codes.values().cloned().collect::<Vec<_>>();
+        let before = codes();
+        put("a.js", "function execute() { return 'c' }");
+        assert_eq!(pinza.live().reload().changed, ["a"]);
+        let after = codes();
+        let kept = after.iter().filter(|code| before.iter().any(|old| Arc::ptr_eq(old, code)));
+        assert_eq!((before.len(), after.len(), kept.count()), (2, 2, 1));
+    }
+}

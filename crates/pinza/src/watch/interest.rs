@@ -1,0 +1,63 @@
+//! Where something may happen that scripts depend on.
+//!
+//! Directories are named by their real path, as events are: one directory under two names would have its events under
+//! one of them only.
+
+use std::collections::BTreeSet;
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf, absolute},
+};
+
+use pinza_js::Place;
+
+/// Everything in a directory, or one name in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Interest {
+    pub(super) directory: PathBuf,
+    name: Option<OsString>,
+}
+
+impl Interest {
+    pub(super) fn includes(&self, path: &Path) -> bool {
+        if path == self.directory {
+            return true;
+        }
+        let is_wanted = self.name.is_none() || self.name.as_deref() == path.file_name();
+        is_wanted && path.parent() == Some(&self.directory)
+    }
+}
+
+pub(super) fn interests(places: &[Place]) -> BTreeSet<Interest> {
+    let mut interests = BTreeSet::new();
+    for place in places {
+        let Some(directory) = place.directory() else { continue };
+        // It may be removed, replaced, or come to exist.
+        interests.extend(entry(directory));
+        if let Ok(directory) = directory.canonicalize() {
+            // A file may be a link; what it leads to changes elsewhere.
+            interests.extend(linked(&directory).iter().flat_map(|target| entry(target)));
+            interests.insert(Interest { directory, name: None });
+        }
+        if let Place::Guarded(guard) = place {
+            interests.extend(guard.witnesses().iter().flat_map(|witness| entry(witness)));
+        }
+    }
+    interests
+}
+
+/// A path as an entry of the directory above it, or as much of it as there is.
+fn entry(path: &Path) -> Option<Interest> {
+    let path = absolute(path).ok()?;
+    path.ancestors().find_map(|path| {
+        let (above, name) = (path.parent()?, path.file_name()?);
+        Some(Interest { directory: above.canonicalize().ok()?, name: Some(name.to_owned()) })
+    })
+}
+
+fn linked(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let links = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    links.filter_map(|link| link.path().canonicalize().ok()).collect()
+}
