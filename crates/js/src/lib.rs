@@ -4,6 +4,7 @@
 //! socket. What a script may do, it asks Pinza for, and Pinza decides as for any other tool.
 
 mod bridge;
+mod caps;
 mod eval;
 mod frame;
 mod job;
@@ -16,6 +17,7 @@ mod stand_in;
 mod tool;
 mod worker;
 
+pub use caps::{Asked, Caps};
 pub use eval::JsEval;
 pub use loader::{
     Guard, Libraries, Library, Loaded, LoadedTool, Loader, OnClash, Place, Problem, ScriptSource, Standing,

@@ -7,6 +7,7 @@ use pinza_host::{http::HttpClient, secrets::VariableStore};
 use serde_json::{Value, json};
 
 use crate::{
+    caps::Asked,
     frame::Entry,
     job::Job,
     loader::{Libraries, LoadedTool},
@@ -43,6 +44,14 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { heap: 16 << 20, stack: 1 << 20 }
+    }
+}
+
+impl Limits {
+    /// The default but for what a manifest asks for.
+    pub(crate) fn asked(asked: Asked) -> Self {
+        let Self { heap, stack } = Self::default();
+        Self { heap: asked.heap.unwrap_or(heap), stack: asked.stack.unwrap_or(stack) }
     }
 }
 

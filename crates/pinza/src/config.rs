@@ -8,12 +8,13 @@ use std::{
     io::Write as _,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use pinza::{Rule, host::files::Hardlinks};
-use serde::Deserialize;
+use pinza::{Rule, host::files::Hardlinks, js::Caps};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -40,6 +41,66 @@ pub(crate) struct Config {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PolicyTable {
     pub(crate) rule: Vec<Rule>,
+    pub(crate) limits: LimitsTable,
+}
+
+/// The most that scripts' manifests get, within what they may ask for at all.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsTable {
+    #[serde(deserialize_with = "within::<1, 512, _>")]
+    heap_mb: Option<u16>,
+    #[serde(deserialize_with = "within::<64, 8192, _>")]
+    stack_kb: Option<u16>,
+    #[serde(deserialize_with = "within::<1, 3600, _>")]
+    timeout_seconds: Option<u16>,
+}
+
+impl LimitsTable {
+    /// What it says, and where it says nothing the default.
+    pub(crate) fn caps(&self) -> Caps {
+        let mut caps = Caps::default();
+        if let Some(heap) = self.heap_mb {
+            caps.heap = usize::from(heap) << 20;
+        }
+        if let Some(stack) = self.stack_kb {
+            caps.stack = usize::from(stack) << 10;
+        }
+        if let Some(timeout) = self.timeout_seconds {
+            caps.timeout = Duration::from_secs(timeout.into());
+        }
+        caps
+    }
+
+    /// The smaller of each: for a project, which may only narrow.
+    pub(crate) fn narrow(&self, caps: Caps) -> Caps {
+        let own = self.caps();
+        Caps {
+            heap: self.heap_mb.map_or(caps.heap, |_| own.heap.min(caps.heap)),
+            stack: self.stack_kb.map_or(caps.stack, |_| own.stack.min(caps.stack)),
+            timeout: self.timeout_seconds.map_or(caps.timeout, |_| own.timeout.min(caps.timeout)),
+        }
+    }
+
+    /// The keys that would widen.
+    pub(crate) fn wider_than(&self, caps: Caps) -> Vec<&'static str> {
+        let own = self.caps();
+        let keys = [
+            ("heap_mb", self.heap_mb.is_some() && own.heap > caps.heap),
+            ("stack_kb", self.stack_kb.is_some() && own.stack > caps.stack),
+            ("timeout_seconds", self.timeout_seconds.is_some() && own.timeout > caps.timeout),
+        ];
+        keys.into_iter().filter(|(_, is_wider)| *is_wider).map(|(key, _)| key).collect()
+    }
+}
+
+fn within<'de, const LEAST: u16, const MOST: u16, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<u16>, D::Error> {
+    let number = i64::deserialize(deserializer)?;
+    let small = u16::try_from(number).ok().filter(|number| (LEAST..=MOST).contains(number));
+    let wrong = || D::Error::custom(format!("{number} is not a whole number from {LEAST} to {MOST}"));
+    small.map(Some).ok_or_else(wrong)
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -18,7 +18,10 @@ use pinza::{
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::{config::write_whole, home::Home};
+use crate::{
+    config::{LimitsTable, write_whole},
+    home::Home,
+};
 
 /// What of a `.pinza/` is Pinza's to read; `out/` holds results and is not.
 const PARTS: [&str; 3] = ["config.toml", "tools", "skills"];
@@ -48,7 +51,7 @@ pub(crate) enum Trust {
     Changed,
 }
 
-/// What a project may say: rules that narrow, and tools to switch off.
+/// What a project may say: rules and limits that narrow, and tools to switch off.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ProjectConfig {
@@ -60,6 +63,7 @@ pub(crate) struct ProjectConfig {
 #[serde(deny_unknown_fields, default)]
 struct PolicyTable {
     rule: Vec<Rule>,
+    limits: LimitsTable,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -78,6 +82,11 @@ impl ProjectConfig {
     pub(crate) fn refused(&self) -> impl Iterator<Item = usize> {
         let numbered = self.policy.rule.iter().enumerate();
         numbered.filter(|(_, rule)| rule.effect == Verdict::Allow).map(|(index, _)| index)
+    }
+
+    /// As far as they are below the user's.
+    pub(crate) fn limits(&self) -> &LimitsTable {
+        &self.policy.limits
     }
 
     pub(crate) fn disabled(&self) -> &[String] {

@@ -17,7 +17,7 @@ use pinza_host::{
     process::{SUPERVISE, Supervisor, supervise},
     secrets::VariableStore,
 };
-use pinza_js::{Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK};
+use pinza_js::{Caps, Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK};
 use pinza_tools::Services;
 use serde_json::Value;
 
@@ -99,6 +99,7 @@ pub struct Builder {
     stand_ins: Option<Vec<StandIn>>,
     scripts: Vec<Place>,
     on_clash: OnClash,
+    caps: Caps,
     rewrite: Vec<(String, String)>,
     policy: Policy,
     approver: Option<Arc<dyn Approver>>,
@@ -160,6 +161,13 @@ impl Builder {
     #[must_use]
     pub fn allow_override(mut self) -> Self {
         self.on_clash = OnClash::Replace;
+        self
+    }
+
+    /// The most that manifests get of the limits and the timeout that they ask for, as `[policy.limits]` says.
+    #[must_use]
+    pub fn caps(mut self, caps: Caps) -> Self {
+        self.caps = caps;
         self
     }
 
@@ -244,7 +252,7 @@ impl Builder {
             on_clash: self.on_clash,
             host: js,
         };
-        let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash));
+        let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash).caps(self.caps));
         let mut engine = Engine::new(self.policy);
         if let Some(workspace) = workspace {
             engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace)));

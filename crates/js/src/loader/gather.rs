@@ -9,14 +9,16 @@ use super::{
     memory::{Memory, Settled},
     read::{Reading, read},
 };
+use crate::caps::Caps;
 
 pub(super) fn gather(
     places: &[Place],
     on_clash: OnClash,
+    caps: Caps,
     memories: &mut [Memory],
     libraries: Reading,
 ) -> Loaded {
-    let mut gathering = Gathering::new(on_clash);
+    let mut gathering = Gathering::new(on_clash, caps);
     for (rank, (place, memory)) in places.iter().zip(memories).enumerate() {
         let settled = settle(place, memory, libraries);
         gathering.place(rank, memory, settled);
@@ -59,6 +61,7 @@ fn vouched(place: &Place, memory: &mut Memory) -> Result<(), Settled> {
 
 struct Gathering {
     on_clash: OnClash,
+    caps: Caps,
     /// Where a name stands in `loaded.tools`, and the rank of its place.
     names: HashMap<ToolName, (usize, usize)>,
     /// The manifest that a group was first described in.
@@ -67,8 +70,8 @@ struct Gathering {
 }
 
 impl Gathering {
-    fn new(on_clash: OnClash) -> Self {
-        Self { on_clash, names: HashMap::new(), groups: HashMap::new(), loaded: Loaded::default() }
+    fn new(on_clash: OnClash, caps: Caps) -> Self {
+        Self { on_clash, caps, names: HashMap::new(), groups: HashMap::new(), loaded: Loaded::default() }
     }
 
     fn place(&mut self, rank: usize, memory: &Memory, settled: Settled) {
@@ -81,7 +84,12 @@ impl Gathering {
                 self.group(group, &tool.manifest);
             }
             for tool in &unit.tools {
-                self.add(LoadedTool { libraries: Arc::clone(&libraries), ..tool.clone() }, rank);
+                let mut tool = LoadedTool { libraries: Arc::clone(&libraries), ..tool.clone() };
+                let capped = self.caps.apply(&mut tool);
+                let warning =
+                    |message| Problem { entry: tool.entry, ..Problem::warning(&tool.manifest, message) };
+                self.loaded.problems.extend(capped.into_iter().map(warning));
+                self.add(tool, rank);
             }
         }
         // What was found in a manifest and, later, in its script stands together.

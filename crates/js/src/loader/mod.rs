@@ -24,7 +24,10 @@ use std::{
 use pinza_core::{Capability, Group, ToolDefinition, ToolMeta};
 use serde::Serialize;
 
-use crate::tool::Limits;
+use crate::{
+    caps::{Asked, Caps},
+    tool::Limits,
+};
 
 use memory::Memory;
 use read::Reading;
@@ -90,6 +93,8 @@ pub struct LoadedTool {
     /// The most that its bridges may do; `None` where the manifest says nothing.
     pub capabilities: Option<Vec<Capability>>,
     pub limits: Limits,
+    /// What its manifest asks for, of which it may not have got everything.
+    pub asked: Asked,
     /// Scripts beside it, for `lib(name)`.
     pub libraries: Arc<Libraries>,
     /// Its manifest, and its index there if that is a group.
@@ -164,6 +169,7 @@ pub fn load(places: &[Place], on_clash: OnClash) -> Loaded {
 pub struct Loader {
     places: Vec<Place>,
     on_clash: OnClash,
+    caps: Caps,
     libraries: Reading,
     /// Of each place.
     memories: Vec<Memory>,
@@ -172,7 +178,13 @@ pub struct Loader {
 impl Loader {
     pub fn new(places: Vec<Place>, on_clash: OnClash) -> Self {
         let memories = places.iter().map(|_| Memory::default()).collect();
-        Self { places, on_clash, libraries: Reading::Later, memories }
+        Self { places, on_clash, caps: Caps::default(), libraries: Reading::Later, memories }
+    }
+
+    /// The most that manifests get. One that asks for more loads with this, and a warning says so.
+    #[must_use]
+    pub fn caps(self, caps: Caps) -> Self {
+        Self { caps, ..self }
     }
 
     pub fn places(&self) -> &[Place] {
@@ -187,6 +199,6 @@ impl Loader {
 
     /// Blocking: it reads files.
     pub fn load(&mut self) -> Loaded {
-        gather::gather(&self.places, self.on_clash, &mut self.memories, self.libraries)
+        gather::gather(&self.places, self.on_clash, self.caps, &mut self.memories, self.libraries)
     }
 }

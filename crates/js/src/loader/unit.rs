@@ -16,6 +16,7 @@ use super::{Libraries, LoadedTool, Problem, ScriptSource};
 use crate::{
     manifest::{Manifest, ManifestEntry, near},
     source::{Script, SourceFault},
+    tool::Limits,
 };
 
 const EXECUTE: &str = "execute";
@@ -96,7 +97,8 @@ impl Unit {
                         function,
                         env: entry.env,
                         capabilities: entry.capabilities,
-                        limits: entry.limits,
+                        limits: Limits::asked(entry.asked),
+                        asked: entry.asked,
                         libraries: Arc::new(Libraries::new()),
                         manifest: file.to_owned(),
                         entry: index,

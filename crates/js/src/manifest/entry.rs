@@ -63,7 +63,7 @@ pub(super) fn read(
         warnings.push(format!("Tool '{name}' has an empty description"));
     }
     let (parameters, unclear) = parameters(fields)?;
-    let (limits, unknown) = limits(fields)?;
+    let (mut asked, unknown) = limits(fields)?;
     warnings.extend(unclear.into_iter().chain(unknown));
     warnings.truncate(WARNINGS);
     let mut definition = ToolDefinition::new(name, description);
@@ -71,7 +71,8 @@ pub(super) fn read(
     definition.aliases = aliases(fields, &parameters)?;
     definition.parameters = parameters;
     definition.capabilities = capabilities(fields, "requiredPermissions")?.unwrap_or_default();
-    definition.timeout = timeout(fields)?.unwrap_or(definition.timeout);
+    asked.timeout = timeout(fields)?;
+    definition.timeout = asked.timeout.unwrap_or(definition.timeout);
     definition.read_only = boolean(fields, "readOnly")?;
     strings(fields, "keywords")?;
     if let Some(examples) = optional(fields, "examples").filter(|examples| !examples.is_array()) {
@@ -82,7 +83,7 @@ pub(super) fn read(
         Place::Group { index, .. } => index,
     };
     let (env, capabilities) = (env(fields)?, capabilities(fields, "capabilities")?);
-    Ok((ManifestEntry { definition, function, env, capabilities, limits, index }, warnings))
+    Ok((ManifestEntry { definition, function, env, capabilities, asked, index }, warnings))
 }
 
 fn name(fields: &Map<String, Value>, place: Place<'_>) -> Result<String, String> {

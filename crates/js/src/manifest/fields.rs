@@ -5,7 +5,8 @@ use std::time::Duration;
 use pinza_core::{Capability, Parameters, json_type, visible};
 use serde_json::{Map, Value};
 
-use crate::tool::Limits;
+use super::MOST;
+use crate::caps::Asked;
 
 const NEAR: usize = 3;
 /// So many are compared: a script may bind a hundred thousand names.
@@ -59,24 +60,21 @@ pub(super) fn env(fields: &Fields) -> Result<Option<Vec<String>>, String> {
 
 pub(super) fn timeout(fields: &Fields) -> Result<Option<Duration>, String> {
     let Some(value) = optional(fields, "timeoutSeconds") else { return Ok(None) };
-    let seconds = value.as_f64().filter(|seconds| (1.0..=3600.0).contains(seconds));
-    let seconds = seconds.ok_or("'timeoutSeconds' must be a number from 1 to 3600")?;
+    let most = MOST.timeout.as_secs_f64();
+    let seconds = value.as_f64().filter(|seconds| (1.0..=most).contains(seconds));
+    let seconds = seconds.ok_or_else(|| format!("'timeoutSeconds' must be a number from 1 to {most}"))?;
     Ok(Some(Duration::from_secs_f64(seconds)))
 }
 
-/// `limits`, with warnings about what is not known in it.
-pub(super) fn limits(fields: &Fields) -> Result<(Limits, Vec<String>), String> {
-    let mut limits = Limits::default();
-    let Some(value) = optional(fields, "limits") else { return Ok((limits, Vec::new())) };
+/// What `limits` asks for, with warnings about what is not known in it.
+pub(super) fn limits(fields: &Fields) -> Result<(Asked, Vec<String>), String> {
+    let mut asked = Asked::default();
+    let Some(value) = optional(fields, "limits") else { return Ok((asked, Vec::new())) };
     let value =
         value.as_object().ok_or_else(|| format!("'limits' must be an object, not {}", json_type(value)))?;
-    if let Some(megabytes) = whole(value, "heapMb", 1..=512)? {
-        limits.heap = megabytes << 20;
-    }
-    if let Some(kilobytes) = whole(value, "stackKb", 64..=8192)? {
-        limits.stack = kilobytes << 10;
-    }
-    Ok((limits, warn_of_unknown(value, &["heapMb", "stackKb"], " in 'limits'")))
+    asked.heap = whole(value, "heapMb", 1..=MOST.heap >> 20)?.map(|megabytes| megabytes << 20);
+    asked.stack = whole(value, "stackKb", 64..=MOST.stack >> 10)?.map(|kilobytes| kilobytes << 10);
+    Ok((asked, warn_of_unknown(value, &["heapMb", "stackKb"], " in 'limits'")))
 }
 
 fn whole(

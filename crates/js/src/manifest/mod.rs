@@ -7,12 +7,12 @@ mod entry;
 mod fields;
 mod json;
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
 use pinza_core::{Capability, Group, GroupName, ToolDefinition, json_type};
 use serde_json::{Map, Value};
 
-use crate::tool::Limits;
+use crate::caps::{Asked, Caps};
 use entry::Place;
 use fields::warn_of_unknown;
 
@@ -20,6 +20,8 @@ pub(crate) use fields::near;
 
 /// Longer manifests are refused.
 pub(crate) const MANIFEST_LIMIT: u64 = 1 << 20;
+/// More than this nobody may ask for, whatever policy says.
+pub(crate) const MOST: Caps = Caps { heap: 512 << 20, stack: 8192 << 10, timeout: Duration::from_secs(3600) };
 /// Tools in a group, `_meta` not counted.
 pub(crate) const GROUP_LIMIT: usize = 50;
 
@@ -41,7 +43,8 @@ pub struct ManifestEntry {
     pub env: Option<Vec<String>>,
     /// The most that its bridges may do.
     pub capabilities: Option<Vec<Capability>>,
-    pub limits: Limits,
+    /// Its timeout is in the definition as well.
+    pub asked: Asked,
     /// Where it stands in the manifest's array; 0 for a single tool.
     pub index: usize,
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use pinza::{
     Provider, SchemaOptions, ToolError,
     core::{CallScope, Caller, ErrorKind, TextLimit, ToolCall, visible},
-    js::{Loaded, OnClash, Place, Problem, StandIn, load},
+    js::{Loaded, Loader, OnClash, Place, Problem, StandIn},
     tool_schemas,
 };
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     Done, Global, Result,
     args::{NewTool, TestTools},
-    session::Session,
+    session::{self, Session},
 };
 use crate::{home::Home, terminal::Printer};
 
@@ -37,7 +37,7 @@ pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf
         return Err(ToolError::new(ErrorKind::NotFound, "There are no tools to check").hint(hint).into());
     }
     let places: Vec<Place> = directories.into_iter().map(Place::Directory).collect();
-    let mut loaded = load(&places, OnClash::KeepFirst);
+    let mut loaded = Loader::new(places, OnClash::KeepFirst).caps(session::caps(global, &home)?).load();
     let losses = losses(&loaded);
     loaded.problems.extend(losses);
     let faults = loaded.problems.iter().filter(|problem| !problem.warning).count();

@@ -1,5 +1,6 @@
 //! `pinza config`: every value and where it came from; changing one.
 
+use pinza::js::Caps;
 use serde_json::json;
 
 use super::{Done, Global, Result, args::Config, session};
@@ -10,7 +11,16 @@ use crate::{
 };
 
 /// What holds where the file says nothing.
-const BUILT_IN: [(&str, &str); 2] = [("files.hardlinks", "\"refuse\""), ("tools.disabled", "[]")];
+fn built_in() -> [(&'static str, String); 5] {
+    let Caps { heap, stack, timeout } = Caps::default();
+    [
+        ("files.hardlinks", "\"refuse\"".into()),
+        ("policy.limits.heap_mb", (heap >> 20).to_string()),
+        ("policy.limits.stack_kb", (stack >> 10).to_string()),
+        ("policy.limits.timeout_seconds", timeout.as_secs().to_string()),
+        ("tools.disabled", "[]".into()),
+    ]
+}
 
 pub(crate) fn run(global: &Global, printer: &Printer, command: Config) -> Result {
     let home = Home::find(global.home.as_deref())?;
@@ -46,9 +56,9 @@ fn show(global: &Global, printer: &Printer, home: &Home) -> Result<()> {
         values.push((format!("env.{name}"), json!(value).to_string(), Origin::Flag));
     }
     let from_file = ConfigFile::read(file.clone())?.values();
-    for (key, value) in BUILT_IN {
+    for (key, value) in built_in() {
         if !from_file.iter().any(|(set, _)| set == key) {
-            values.push((key.into(), value.into(), Origin::BuiltIn));
+            values.push((key.into(), value, Origin::BuiltIn));
         }
     }
     let overridden = |key: &str| values.iter().any(|(name, _, _)| name == key);

@@ -10,7 +10,7 @@ use anyhow::Context;
 use pinza::{
     Builder, Pinza, Policy, Rule, Verdict,
     core::{Approver, YesApprover, catalog_row, catalog_set},
-    js::Place,
+    js::{Caps, Place},
 };
 use serde::Serialize;
 
@@ -62,6 +62,7 @@ impl Session {
         };
         let policy = Policy::new(config.policy.rule.clone(), flag_rules(global))
             .and_project(project_config.rules().cloned());
+        let caps = config.policy.limits.caps();
         let mut builder = Pinza::builder()
             .workspace(&workspace)
             .protect(&home.path)
@@ -72,6 +73,7 @@ impl Session {
             .kept_variables(env::open(&home)?)
             .rewrite(config.net.rewrite.clone())
             .policy(policy)
+            .caps(project_config.limits().narrow(caps))
             .disable(config.tools.disabled.clone())
             .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?);
@@ -84,7 +86,7 @@ impl Session {
         let pinza = adjust(builder)
             .build()
             .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
-        problems.extend(project.iter().flat_map(|project| refused_rules(project, &project_config)));
+        problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = script_faults(&pinza);
         Ok(Self { home, config, pinza, problems, faults })
@@ -100,6 +102,16 @@ pub(crate) fn workspace(global: &Global, home: &Home) -> Result<(PathBuf, Origin
             (path, Origin::Flag)
         }
         None => (home.workspace(), Origin::BuiltIn),
+    })
+}
+
+/// The most that manifests get here.
+pub(crate) fn caps(global: &Global, home: &Home) -> Result<Caps> {
+    let caps = ConfigFile::read(home.config_file())?.config.policy.limits.caps();
+    let (workspace, _) = workspace(global, home)?;
+    Ok(match project(&workspace, home)?.0 {
+        Some(project) => project.config()?.limits().narrow(caps),
+        None => caps,
     })
 }
 
@@ -182,13 +194,18 @@ fn project(workspace: &Path, home: &Home) -> Result<(Option<Project>, Vec<Proble
     Ok((None, vec![Problem { file, entry: None, message: message.into() }]))
 }
 
-fn refused_rules(project: &Project, config: &ProjectConfig) -> Vec<Problem> {
-    let problem = |index: usize| Problem {
+/// What a project wants to widen.
+fn refused(project: &Project, config: &ProjectConfig, caps: Caps) -> Vec<Problem> {
+    let problem = |entry, message: String| Problem {
         file: Some(project.path.join("config.toml").display().to_string()),
-        entry: Some(index),
-        message: "a project cannot allow anything; the rule does not count".into(),
+        entry,
+        message,
     };
-    config.refused().map(problem).collect()
+    let rule = "a project cannot allow anything; the rule does not count";
+    let rules = config.refused().map(|index| problem(Some(index), rule.into()));
+    let limit = |key: &str| format!("a project cannot raise policy.limits.{key}; it does not count");
+    let limits = config.limits().wider_than(caps).into_iter().map(|key| problem(None, limit(key)));
+    rules.chain(limits).collect()
 }
 
 /// A tool, a group, or a name of the catalog that this build does not have yet.

@@ -16,7 +16,10 @@ fn text(pinza: &Program) -> String {
 #[test]
 fn every_value_has_an_origin() {
     let pinza = pinza();
-    write(&pinza, "[env]\nREGION = \"eu\"\n\n[tools]\ndisabled = [\"exec\"]\n");
+    write(
+        &pinza,
+        "[env]\nREGION = \"eu\"\n\n[policy.limits]\nstack_kb = 2048\n\n[tools]\ndisabled = [\"exec\"]\n",
+    );
     let shown = fine(&pinza, &["--json", "config", "show", "--env", "MODE=fast", "--allow", "exec"]).json();
     assert_eq!(keys(&shown), ["file", "values"]);
     assert_eq!(shown["file"], pinza.config_file().to_str().unwrap());
@@ -35,6 +38,9 @@ fn every_value_has_an_origin() {
         ("env.REGION", "\"eu\"".into(), "user"),
         ("tools.disabled", "[\"exec\"]".into(), "user"),
         ("files.hardlinks", "\"refuse\"".into(), "built-in"),
+        ("policy.limits.heap_mb", "256".into(), "built-in"),
+        ("policy.limits.stack_kb", "2048".into(), "user"),
+        ("policy.limits.timeout_seconds", "3600".into(), "built-in"),
     ] {
         assert_eq!(origin(key), (value, source.to_owned()), "{key}");
     }
@@ -82,6 +88,10 @@ fn an_invalid_change_is_refused_and_the_file_stays() {
         format!("error: the change was not written: {file} is not a valid configuration: [..]\n...");
     for (key, value, reason) in [
         ("files.hardlinks", "maybe", &*invalid),
+        ("policy.limits.heap_mb", "0", &*invalid),
+        ("policy.limits.heap_mb", "many", &*invalid),
+        ("policy.limits.timeout_seconds", "86400", &*invalid),
+        ("policy.limits.heapMb", "64", &*invalid),
         ("env.NUMBER", "5", &invalid),
         ("frobnicate.x", "1", &invalid),
         ("tools.disabled", "exec", &invalid),

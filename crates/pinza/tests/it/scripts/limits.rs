@@ -75,6 +75,62 @@ fn memory_and_stack() {
     check_call(&pinza, &["deep"], Err(("execution_error", "[..]stack[..]")));
 }
 
+/// What manifests ask for, against what `tools check` says of them.
+#[test]
+fn policy_caps_what_a_manifest_asks_for() {
+    let pinza = pinza();
+    let asks = json!({"timeoutSeconds": 3600, "limits": {"heapMb": 512, "stackKb": 8192}});
+    tool(&pinza, "greedy", asks, "function execute() { return 1 }");
+    tool(&pinza, "modest", json!({}), "function execute() { return 1 }");
+    let check = |warnings: &[&str]| {
+        let lines = warnings.iter().map(|warning| format!("[..]/greedy.json: warning: {warning}\n"));
+        let count =
+            if warnings.len() == 1 { "1 warning".into() } else { format!("{} warnings", warnings.len()) };
+        let stdout = format!("{}2 tools, 0 problems, {count}\n", lines.collect::<String>());
+        crate::support::check(&pinza, &["tools", "check"], 0, &stdout, "");
+    };
+    check(&["Asks for 512 MB heap; the policy allows 256", "Asks for 8192 KB stack; the policy allows 4096"]);
+    let set = |key: &str, value: &str| {
+        crate::support::fine(&pinza, &["config", "set", &format!("policy.limits.{key}"), value]);
+    };
+    set("heap_mb", "512");
+    check(&["Asks for 8192 KB stack; the policy allows 4096"]);
+    set("stack_kb", "8192");
+    check(&[]);
+    set("timeout_seconds", "10");
+    check(&["Asks for a timeout of 3600 s; the policy allows 10"]);
+    let timeout = |name: &str| {
+        crate::support::fine(&pinza, &["--json", "tools", "show", name]).json()["timeoutSeconds"].clone()
+    };
+    // Also what nobody asked for: 30 seconds are the default.
+    assert_eq!((timeout("greedy"), timeout("modest")), (json!(10.0), json!(10.0)));
+
+    // A project may take more away, and give nothing back.
+    let config = "[policy.limits]\nheap_mb = 32\ntimeout_seconds = 60\n";
+    super::file(&pinza, ".pinza/config.toml", config);
+    check(&["Asks for a timeout of 3600 s; the policy allows 10"]);
+    crate::support::fine(&pinza, &["trust"]);
+    check(&[
+        "Asks for 512 MB heap; the policy allows 32",
+        "Asks for a timeout of 3600 s; the policy allows 10",
+    ]);
+    let problems = super::list(&pinza, &[])["problems"].clone();
+    let message = "a project cannot raise policy.limits.timeout_seconds; it does not count";
+    assert_eq!((&problems[0]["message"], problems.as_array().unwrap().len()), (&json!(message), 1));
+}
+
+#[test]
+fn the_cap_holds_when_the_script_runs() {
+    let pinza = pinza();
+    let holds = "function execute() { const all = []; for (let i = 0; i < 24 << 10; i++) all.push(new Uint8Array(1024)); return all.length }";
+    tool(&pinza, "large", json!({"limits": {"heapMb": 64}}), holds);
+    tool(&pinza, "late", json!({"timeoutSeconds": 600}), "function execute() { while (true); }");
+    check_call(&pinza, &["large"], Ok("24576"));
+    std::fs::write(pinza.config_file(), "[policy.limits]\nheap_mb = 20\ntimeout_seconds = 1\n").unwrap();
+    check_call(&pinza, &["large"], Err(("memory_limit", "The script used more memory than it may")));
+    check_call(&pinza, &["late"], Err(("timeout", "[..]")));
+}
+
 #[test]
 fn results_are_bounded() {
     let pinza = pinza();
