@@ -34,6 +34,10 @@ pub struct ToolDefinition {
     pub subject: Option<String>,
     /// Other names that models use for a parameter: (alias, parameter).
     pub aliases: Vec<(String, String)>,
+    /// Words to be found by, beyond those of the description.
+    pub keywords: Vec<String>,
+    /// What it is called with or for: arguments, or a request in words. To be found by.
+    pub examples: Vec<Value>,
 }
 
 impl ToolDefinition {
@@ -51,6 +55,8 @@ impl ToolDefinition {
             exclusive: false,
             subject: None,
             aliases: Vec::new(),
+            keywords: Vec::new(),
+            examples: Vec::new(),
         }
     }
 
@@ -101,6 +107,20 @@ impl ToolDefinition {
     #[must_use]
     pub fn alias(mut self, alias: impl Into<String>, parameter: impl Into<String>) -> Self {
         self.aliases.push((alias.into(), parameter.into()));
+        self
+    }
+
+    /// Adds words to be found by.
+    #[must_use]
+    pub fn keywords<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.keywords.extend(words.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds arguments, or a request in words, to be found by.
+    #[must_use]
+    pub fn example(mut self, example: impl Into<Value>) -> Self {
+        self.examples.push(example.into());
         self
     }
 }

@@ -74,10 +74,12 @@ pub(super) fn read(
     asked.timeout = timeout(fields)?;
     definition.timeout = asked.timeout.unwrap_or(definition.timeout);
     definition.read_only = boolean(fields, "readOnly")?;
-    strings(fields, "keywords")?;
-    if let Some(examples) = optional(fields, "examples").filter(|examples| !examples.is_array()) {
-        return Err(format!("'examples' must be a list, not {}", json_type(examples)));
-    }
+    definition.keywords = strings(fields, "keywords")?.unwrap_or_default();
+    definition.examples = match optional(fields, "examples") {
+        None => Vec::new(),
+        Some(Value::Array(examples)) => examples.clone(),
+        Some(other) => return Err(format!("'examples' must be a list, not {}", json_type(other))),
+    };
     let index = match place {
         Place::Single { .. } => 0,
         Place::Group { index, .. } => index,

@@ -77,6 +77,8 @@ fn a_definition_has_all_that_its_manifest_says() {
     assert!(definition.read_only);
     assert_eq!(definition.capabilities, ["net"]);
     assert_eq!(definition.aliases, [("town".to_owned(), "city".to_owned())]);
+    assert_eq!(definition.keywords, ["forecast"]);
+    assert_eq!(definition.examples, [serde_json::json!({"city": "Tokyo"})]);
     assert_eq!(weather.capabilities.as_deref().unwrap(), ["net", "fs.read"]);
     assert_eq!(weather.env.as_deref().unwrap(), ["WEATHER_KEY"]);
     assert_eq!((weather.limits.heap, weather.limits.stack), (64 << 20, 512 << 10));

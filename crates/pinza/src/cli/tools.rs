@@ -102,6 +102,8 @@ fn show(printer: &Printer, session: &Session, name: &str) -> Result<()> {
             shown["capabilities"] = json!(capabilities);
             shown["timeoutSeconds"] = json!(definition.timeout.as_secs_f64());
             shown["parameters"] = definition.parameters.schema().clone();
+            shown["keywords"] = json!(definition.keywords);
+            shown["examples"] = json!(definition.examples);
             shown
         },
         |out| {
@@ -111,12 +113,20 @@ fn show(printer: &Printer, session: &Session, name: &str) -> Result<()> {
             out.line("");
             let group = entry.meta().group.as_ref().map_or("none, a core tool", |group| group.as_str());
             let needs = if capabilities.is_empty() { "nothing".into() } else { capabilities.join(", ") };
-            out.columns([
+            let mut rows = vec![
                 ["group".into(), group.to_owned()],
                 ["source".into(), entry.meta().source.to_string()],
                 ["needs".into(), needs],
                 ["timeout".into(), format!("{} s", definition.timeout.as_secs_f64())],
-            ]);
+            ];
+            if !definition.keywords.is_empty() {
+                rows.push(["keywords".into(), pinza::core::visible(&definition.keywords.join(", "))]);
+            }
+            rows.extend(definition.examples.iter().map(|example| {
+                let text = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
+                ["example".to_owned(), pinza::core::visible(&text)]
+            }));
+            out.columns(rows);
             out.line("");
             print_parameters(out, entry);
         },

@@ -64,7 +64,7 @@ Web
 fn one_tool() {
     let pinza = pinza();
     let shown = fine(&pinza, &["--json", "tools", "show", "exec"]).json();
-    let more = ["title", "capabilities", "timeoutSeconds", "parameters"];
+    let more = ["title", "capabilities", "timeoutSeconds", "parameters", "keywords", "examples"];
     assert_eq!(keys(&shown), [&FIELDS[..], &more].concat());
     assert_eq!(shown["capabilities"], json!(["exec"]));
     assert_eq!(keys(&shown["parameters"]["properties"]), ["command", "workdir", "timeout", "env"]);

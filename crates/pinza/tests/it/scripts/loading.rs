@@ -237,3 +237,19 @@ fn a_directory_that_is_typed_must_be_there() {
     let stderr = "error: --tools nowhere: there is no such directory\n";
     check(&pinza(), &["--tools", "nowhere", "tools", "list"], 2, "", stderr);
 }
+
+#[test]
+fn what_a_tool_is_found_by_is_shown() {
+    let pinza = pinza();
+    let more =
+        json!({"keywords": ["forecast", "rain\u{1b}"], "examples": [{"city": "Tokyo"}, "will it rain?"]});
+    tool(&pinza, "sky", more.clone(), "function execute() {}");
+    let shown = fine(&pinza, &["--json", "tools", "show", "sky"]).json();
+    assert_eq!((&shown["keywords"], &shown["examples"]), (&more["keywords"], &more["examples"]));
+    let stdout = "sky\n...\n  keywords[..]forecast, rain\\u{1b}
+  example[..]{\"city\":\"Tokyo\"}\n  example[..]will it rain?\n\nIt takes no parameters.\n";
+    check(&pinza, &["tools", "show", "sky"], 0, stdout, "");
+    let bare = fine(&pinza, &["--json", "tools", "show", "js_eval"]).json();
+    assert_eq!((&bare["keywords"], &bare["examples"]), (&json!([]), &json!([])));
+    assert!(!fine(&pinza, &["tools", "show", "js_eval"]).stdout.contains("example"));
+}
