@@ -29,6 +29,7 @@ pub(crate) enum ToWorker {
         script: u64,
         file: String,
     },
+    /// A call; its parameters, as JSON, are the frame's bytes.
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
     Reply {
@@ -37,13 +38,15 @@ pub(crate) enum ToWorker {
         json: Option<String>,
         has_bytes: bool,
     },
+    /// Nobody wants the call's answer any more. A signal says the same to a script that does not
+    /// wait for anything.
+    Stop,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CallFrame {
     pub(crate) script: u64,
     pub(crate) entry: Entry,
-    pub(crate) params: String,
     /// Bytes above what the loaded script takes.
     pub(crate) heap: usize,
     pub(crate) stack: usize,
@@ -63,8 +66,8 @@ pub(crate) enum Entry {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromWorker {
-    /// The worker waits for a call, with a new engine. The sandbox is closed behind it; what
-    /// held, in words.
+    /// The worker has started and waits for a call. The sandbox is closed behind it; what held,
+    /// in words.
     Ready {
         sandbox: Vec<String>,
     },
@@ -98,6 +101,8 @@ pub(crate) enum End {
     Stalled,
     Memory,
     Output,
+    /// Pinza asked for it.
+    Stopped,
 }
 
 pub(crate) fn encode(json: &impl Serialize, bytes: &[u8]) -> Vec<u8> {

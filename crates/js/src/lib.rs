@@ -14,6 +14,7 @@ mod prelude;
 mod source;
 mod stand_in;
 mod tool;
+mod wire;
 mod worker;
 
 pub use eval::JsEval;
