@@ -18,6 +18,9 @@ use crate::frame::{End, Entry};
 /// Images of scripts that a worker keeps, in bytes; the one that was not used for longest goes first.
 const IMAGES: usize = 32 << 20;
 
+/// Calls after which pages that only one of them wrote to are protected again.
+const PROTECT: u64 = 1024;
+
 pub(super) struct Imaged {
     /// Never dropped: its arena outlives everything.
     engine: ManuallyDrop<Engine>,
@@ -27,6 +30,8 @@ pub(super) struct Imaged {
     /// Whose image the arena holds, untouched (`Some(None)` is the base); `None` once a call has begun.
     at: Option<Option<u64>>,
     calls: u64,
+    /// Whether an image is new, or calls have been many, so that pages are to be protected anew.
+    protect: bool,
 }
 
 /// A script in this worker.
@@ -58,7 +63,9 @@ impl Imaged {
         engine.warm()?;
         engine.runtime.run_gc();
         let base = arena.image(None);
-        Ok(Self { engine, arena, base, scripts: HashMap::new(), at: None, calls: 0 })
+        // Where it is not watched, whole images are copied.
+        let _ = arena.watch();
+        Ok(Self { engine, arena, base, scripts: HashMap::new(), at: None, calls: 0, protect: true })
     }
 
     /// Brings the image of a script into the arena, or the base where it has none.
@@ -103,7 +110,8 @@ impl Sandbox for Imaged {
         let loading = PER_BYTE * call.script.code.len();
         self.arena.limit(call.frame.heap.saturating_add(loading));
         let (arena, scripts) = (&self.arena, &mut self.scripts);
-        let mut loader = Loader { arena, base: &self.base, link: &self.engine.link, call, used: self.calls };
+        let link = &self.engine.link;
+        let mut loader = Loader { arena, base: &self.base, link, call, used: self.calls, made: false };
         let ended = self.engine.run(call, |ctx| {
             let entry = match name {
                 None => program(ctx, call.script)?,
@@ -113,7 +121,8 @@ impl Sandbox for Imaged {
             collect_after(ctx, arena.used(), call.frame.heap / 2);
             Ok(entry)
         });
-        if name.is_some() {
+        self.protect = loader.made || self.calls.is_multiple_of(PROTECT);
+        if loader.made {
             self.make_room();
         }
         ended
@@ -123,6 +132,10 @@ impl Sandbox for Imaged {
         // The script that was just called is the likeliest next one.
         let last = self.scripts.iter().max_by_key(|(_, kept)| kept.used).map(|(number, _)| *number);
         self.go_to(last);
+        if self.protect {
+            self.arena.protect();
+            self.protect = false;
+        }
         Ok(())
     }
 }
@@ -134,6 +147,8 @@ struct Loader<'a> {
     link: &'a Link,
     call: &'a Call<'a>,
     used: u64,
+    /// Whether it made an image.
+    made: bool,
 }
 
 impl Loader<'_> {
@@ -155,7 +170,7 @@ impl Loader<'_> {
                 }
                 let function = find(ctx, name)?;
                 functions.insert(name.to_owned(), inside(ctx, &function));
-                kept.image = Some(self.arena.image(Some(self.base)));
+                kept.image = Some(self.image());
                 Ok(function)
             }
             State::Compiled(code) => {
@@ -164,7 +179,7 @@ impl Loader<'_> {
                     None => {
                         let compiled = self.compile(ctx)?.into_value();
                         *code = Some(inside(ctx, &compiled));
-                        kept.image = Some(self.arena.image(Some(self.base)));
+                        kept.image = Some(self.image());
                         Compiled::of_value(compiled)
                     }
                 };
@@ -175,7 +190,7 @@ impl Loader<'_> {
     }
 
     /// Loads a script for the first time in this worker.
-    fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<(Value<'js>, Kept)> {
+    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<(Value<'js>, Kept)> {
         self.link.watch();
         self.compile(ctx)?.run()?;
         let repeatable = !self.link.was_used();
@@ -186,8 +201,13 @@ impl Loader<'_> {
         }
         collect_garbage(ctx);
         let functions = HashMap::from([(name.to_owned(), inside(ctx, &function))]);
-        let image = Some(self.arena.image(Some(self.base)));
+        let image = Some(self.image());
         Ok((function, Kept { image, state: State::Ready(functions), used: self.used }))
+    }
+
+    fn image(&mut self) -> Image {
+        self.made = true;
+        self.arena.image(Some(self.base))
     }
 
     fn compile<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Compiled<'js>> {

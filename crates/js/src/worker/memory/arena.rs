@@ -5,20 +5,30 @@
 //! book-keeping ([`Head`]): an [`Image`] is complete. What a call did (globals, prototypes, timers,
 //! pending promises, garbage) is gone with the copy; no destructor runs, none is needed.
 //!
+//! Of a large image a call changes little. So pages that hold what the image says are write-protected,
+//! and only those that were written to since are copied: see [`pages`](super::pages).
+//!
 //! Two rules keep this sound. Pointers in an image lead into the arena, or to what lives as long
 //! as the process. And Rust values that own something in the engine are either older than the
 //! image that is copied back, or gone before.
 
-use std::{cell::Cell, io, ptr, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    io, ptr,
+    rc::Rc,
+};
 
 use rquickjs::allocator::Allocator;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 
-use super::{OUT_OF_MEMORY, admits};
+use super::{
+    OUT_OF_MEMORY, admits,
+    pages::{PAGE, Pages, Source},
+};
 
 /// Address space, not memory: pages come to be when they are touched. Blocks of different sizes
 /// do not share their free space, so this is a few times the largest heap.
-const CAPACITY: usize = 1 << 30;
+pub(super) const CAPACITY: usize = 1 << 30;
 
 /// Before each block stands its size.
 const BEFORE: usize = size_of::<usize>();
@@ -30,9 +40,6 @@ const ALIGN: usize = 16;
 const SMALL: usize = 1024;
 const SMALL_LISTS: usize = SMALL / ALIGN + 1;
 const LISTS: usize = SMALL_LISTS + 4 * (CAPACITY.ilog2() - SMALL.ilog2()) as usize;
-
-/// Two states are compared in pieces of this size; only pieces that differ are kept.
-const PIECE: usize = 1024;
 
 /// Memory beyond the image up to here is wiped; what lies further out is given back.
 const NEAR: usize = 1 << 20;
@@ -54,6 +61,7 @@ pub(in super::super) struct Arena {
     head: *mut Head,
     /// Bytes that may be in use; outside the arena, so that an image does not bring back an old one.
     limit: Rc<Cell<usize>>,
+    pages: Rc<RefCell<Pages>>,
 }
 
 impl Arena {
@@ -68,10 +76,19 @@ impl Arena {
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )?
         };
+        // A huge page would be copied and counted whole for its first byte. Without, it is only slower.
+        // SAFETY: advice about a mapping that was just made.
+        let _ = unsafe { madvise(base, CAPACITY, Advice::LinuxNoHugepage) };
         let head = base.cast::<Head>();
         // SAFETY: the mapping is zeroed, writable, page-aligned and larger than a head.
         unsafe { (*head).end = size_of::<Head>().next_multiple_of(ALIGN) + ALIGN - BEFORE };
-        Ok(Self { head, limit: Rc::new(Cell::new(CAPACITY)) })
+        let pages = Pages::of(base.cast());
+        Ok(Self { head, limit: Rc::new(Cell::new(CAPACITY)), pages: Rc::new(RefCell::new(pages)) })
+    }
+
+    /// Has the process note which pages are written to; tells whether it does. One arena can have this.
+    pub(in super::super) fn watch(&self) -> bool {
+        self.pages.borrow_mut().watch()
     }
 
     /// For the one engine that lives in this arena.
@@ -92,18 +109,18 @@ impl Arena {
     /// The state as it is now, as what differs from `base`.
     pub(in super::super) fn image(&self, base: Option<&Image>) -> Image {
         let now = self.bytes();
-        let before = base.map_or(&[][..], |base| base.bytes.as_slice());
-        let mut image = Image { length: now.len(), runs: Vec::new(), bytes: Vec::new() };
-        for (index, piece) in now.chunks(PIECE).enumerate() {
-            let at = index * PIECE;
-            if before.get(at..at + piece.len()) == Some(piece) {
+        let mut image =
+            Image { source: self.pages.borrow_mut().new_source(), own: Vec::new(), bytes: Vec::new() };
+        for (index, page) in now.chunks(PAGE).enumerate() {
+            let same = base.and_then(|base| base.page(index)).is_some_and(|before| before.starts_with(page));
+            if same && page.len() == PAGE {
+                image.own.push(None);
                 continue;
             }
-            match image.runs.last_mut() {
-                Some((start, length)) if *start + *length == at => *length += piece.len(),
-                _ => image.runs.push((at, piece.len())),
-            }
-            image.bytes.extend_from_slice(piece);
+            image.own.push(Some(image.bytes.len()));
+            image.bytes.extend_from_slice(page);
+            // What lies beyond the end is zero: it is wiped after each call.
+            image.bytes.resize(image.bytes.len().next_multiple_of(PAGE), 0);
         }
         image
     }
@@ -114,22 +131,36 @@ impl Arena {
     /// No Rust value that came to be after the image was taken may own anything in the engine.
     /// Both images must be of this arena.
     pub(in super::super) unsafe fn restore(&self, base: &Image, image: Option<&Image>) {
-        let length = image.map_or(base.length, |image| image.length);
+        let image = image.unwrap_or(base);
         let end = self.bytes().len();
         let start = self.head.cast::<u8>();
-        let common = base.bytes.len().min(length);
-        // SAFETY: both images were taken of this arena, so their ranges lie in it, and their own
-        // bytes lie on the ordinary heap. No reference into the arena exists.
-        unsafe {
-            ptr::copy_nonoverlapping(base.bytes.as_ptr(), start, common);
-            let mut from = 0;
-            for (at, length) in image.iter().flat_map(|image| &image.runs) {
-                let source = image.map_or(ptr::null(), |image| image.bytes.as_ptr().add(from));
-                ptr::copy_nonoverlapping(source, start.add(*at), *length);
-                from += length;
+        let mut pages = self.pages.borrow_mut();
+        let count = pages.count(image.own.len());
+        for index in 0..count {
+            let (source, bytes) = match (image.page(index), base.page(index)) {
+                (Some(own), _) => (image.source, Some(own)),
+                (None, Some(bytes)) if index < image.own.len() => (base.source, Some(bytes)),
+                _ => (Source::ZEROS, None),
+            };
+            if !pages.becomes(index, source) {
+                continue;
+            }
+            // SAFETY: pages up to the count lie in the arena, images' bytes on the ordinary heap.
+            // No reference into the arena exists.
+            unsafe {
+                let page = start.add(index * PAGE);
+                match bytes {
+                    Some(bytes) => ptr::copy_nonoverlapping(bytes.as_ptr(), page, PAGE),
+                    None => ptr::write_bytes(page, 0, PAGE),
+                }
             }
         }
-        self.wipe(length, end);
+        self.wipe(count * PAGE, end);
+    }
+
+    /// From now on, knows again which pages are written to: for the time just after a `restore`.
+    pub(in super::super) fn protect(&self) {
+        self.pages.borrow_mut().protect();
     }
 
     /// Leaves nothing of a call behind in memory that the next one gets.
@@ -137,7 +168,7 @@ impl Arena {
         if to <= from {
             return;
         }
-        let near = to.min(from.saturating_add(NEAR).next_multiple_of(4096));
+        let near = to.min(from.saturating_add(NEAR).next_multiple_of(PAGE));
         // SAFETY: both ranges lie in the arena, beyond all live blocks; the second begins at a
         // page, and reads as zeros when it is touched again.
         unsafe {
@@ -157,12 +188,11 @@ impl Arena {
     }
 }
 
-/// A state of the arena.
+/// A state of the arena, in whole pages.
 pub(in super::super) struct Image {
-    /// Of the whole state.
-    length: usize,
-    /// Where the kept bytes belong, and how many of them.
-    runs: Vec<(usize, usize)>,
+    source: Source,
+    /// Where a page's bytes begin; `None` for one that is as in the base.
+    own: Vec<Option<usize>>,
     bytes: Vec<u8>,
 }
 
@@ -170,6 +200,11 @@ impl Image {
     /// The memory that it takes itself.
     pub(in super::super) fn size(&self) -> usize {
         self.bytes.len()
+    }
+
+    fn page(&self, index: usize) -> Option<&[u8]> {
+        let at = (*self.own.get(index)?)?;
+        self.bytes.get(at..at + PAGE)
     }
 }
 
@@ -334,35 +369,53 @@ mod tests {
         }
     }
 
-    #[test]
-    fn going_back_brings_every_byte_back_and_leaves_nothing_beyond() {
-        let arena = Arena::reserve().unwrap();
+    /// In a process, one arena can be write-protected; both kinds must do the same.
+    fn going_back(arena: &Arena) {
         let mut allocator = arena.allocator();
         // SAFETY: blocks are used within their sizes; none outlives the state that it is of.
         unsafe {
-            let old = allocator.alloc(100);
-            ptr::write_bytes(old, 1, 100);
+            let old = allocator.alloc(100_000);
+            ptr::write_bytes(old, 1, 100_000);
             let base = arena.image(None);
-            let kept = allocator.alloc(3000);
-            ptr::write_bytes(kept, 2, 3000);
+            let kept = allocator.alloc(30_000);
+            ptr::write_bytes(kept, 2, 30_000);
+            *old.add(50_000) = 3;
             let image = arena.image(Some(&base));
-            assert!(image.size() < base.size() + 3000 + 3 * PIECE);
+            assert!(image.size() <= 30_000 + 5 * PAGE, "{}", image.size());
             let before = arena.bytes().to_vec();
-            for length in [10, 5000, 3 << 20] {
-                ptr::write_bytes(old, 9, 100);
+            for (round, length) in [10, 5000, 3 << 20, 10, 70_000, 10].into_iter().enumerate() {
+                ptr::write_bytes(old.add(round * 9000), 9, 9000);
                 allocator.dealloc(kept);
                 let late = allocator.alloc(length);
                 ptr::write_bytes(late, 9, length);
                 arena.restore(&base, Some(&image));
-                assert_eq!(arena.bytes(), before);
-                assert_eq!(*old, 1);
-                assert_eq!(*kept.add(2999), 2);
+                assert_eq!(arena.bytes(), before, "{length}");
+                assert_eq!((*old, *old.add(50_000), *kept.add(29_999)), (1, 3, 2));
                 let start = arena.head.cast::<u8>();
                 assert!((before.len()..before.len() + length).all(|at| *start.add(at) == 0), "{length}");
+                if round % 2 == 0 {
+                    arena.protect();
+                }
+                if round % 3 == 0 {
+                    ptr::write_bytes(old.add(99_000), 9, 1000);
+                    arena.restore(&base, None);
+                    assert_eq!(*old.add(50_000), 1);
+                    assert_eq!(arena.bytes(), &base.bytes[..arena.bytes().len()]);
+                    arena.restore(&base, Some(&image));
+                    assert_eq!(arena.bytes(), before, "{length}");
+                }
             }
-            arena.restore(&base, None);
-            assert_eq!(arena.bytes(), base.bytes);
         }
+    }
+
+    #[test]
+    fn going_back_brings_every_byte_back_and_leaves_nothing_beyond() {
+        let one = Arena::reserve().unwrap();
+        let other = Arena::reserve().unwrap();
+        // No other test of this process watches one.
+        assert!(one.watch() && !other.watch());
+        going_back(&one);
+        going_back(&other);
     }
 
     #[test]

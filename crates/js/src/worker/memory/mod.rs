@@ -1,6 +1,7 @@
 //! The engine's memory, and with it all of this crate's unsafe code.
 //!
-//! [`arena`] keeps a whole engine in one mapping, whose image is copied back after each call;
+//! [`arena`] keeps a whole engine in one mapping, whose image is copied back after each call, as far as
+//! [`pages`] says that it was changed;
 //! [`metered`] counts what an engine on the ordinary heap uses, where there is no arena; [`raw`]
 //! has the few calls of the engine that rquickjs offers only as unsafe ones.
 //!
@@ -14,6 +15,7 @@
 
 mod arena;
 mod metered;
+mod pages;
 mod raw;
 
 pub(super) use arena::{Arena, Image};
