@@ -24,20 +24,14 @@ pub(crate) const HEAD: usize = 8;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum ToWorker {
+    /// The first frame. Its bytes are the prelude as a worker of this build compiled it, or none.
+    Start { engine: EngineKind, build: u64 },
     /// Keep a script under a number; its code is the frame's bytes.
-    Load {
-        script: u64,
-        file: String,
-    },
+    Load { script: u64, file: String },
     /// A call; its parameters, as JSON, are the frame's bytes.
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
-    Reply {
-        id: u32,
-        ok: bool,
-        json: Option<String>,
-        has_bytes: bool,
-    },
+    Reply { id: u32, ok: bool, json: Option<String>, has_bytes: bool },
     /// Nobody wants the call's answer any more. A signal says the same to a script that does not
     /// wait for anything.
     Stop,
@@ -50,6 +44,17 @@ pub(crate) struct CallFrame {
     /// Bytes above what the loaded script takes.
     pub(crate) heap: usize,
     pub(crate) stack: usize,
+}
+
+/// How a worker makes the state for a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EngineKind {
+    /// By copying back the image of one, where the system lends the address space for it.
+    #[default]
+    Imaged,
+    /// By making a new one.
+    Fresh,
 }
 
 /// What of a script is called.
@@ -67,9 +72,11 @@ pub(crate) enum Entry {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromWorker {
     /// The worker has started and waits for a call. The sandbox is closed behind it; what held,
-    /// in words.
+    /// in words. Its bytes are the prelude, if it had to compile it.
     Ready {
         sandbox: Vec<String>,
+        #[serde(default)]
+        build: u64,
     },
     Request {
         id: u32,

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -25,10 +25,10 @@ use tokio::{
 };
 
 use crate::{
-    frame::{FromWorker, ToWorker, encode},
+    frame::{EngineKind, FromWorker, ToWorker, encode},
     loader::ScriptSource,
     wire::{Incoming, Outgoing},
-    worker::{FRESH, WORK},
+    worker::WORK,
 };
 
 /// Calls that run at the same time; more wait their turn.
@@ -72,13 +72,20 @@ impl Code {
 #[derive(Debug)]
 pub struct Pool {
     program: PathBuf,
-    /// A new engine for every call.
-    fresh: bool,
+    engine: EngineKind,
+    /// The prelude as the first worker compiled it, before it saw any script, for the others.
+    prelude: OnceLock<Prelude>,
     places: Arc<Semaphore>,
     /// A std lock, held for a push or a pop.
     idle: Mutex<Vec<Idle>>,
     /// Whether somebody looks after workers that nobody needs.
     watched: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Prelude {
+    build: u64,
+    bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -92,7 +99,8 @@ impl Pool {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
-            fresh: false,
+            engine: EngineKind::default(),
+            prelude: OnceLock::new(),
             places: Arc::new(Semaphore::new(WORKERS)),
             idle: Mutex::default(),
             watched: AtomicBool::new(false),
@@ -103,7 +111,7 @@ impl Pool {
     /// they do anyway where the system does not lend them the address space.
     #[must_use]
     pub fn fresh(self) -> Self {
-        Self { fresh: true, ..self }
+        Self { engine: EngineKind::Fresh, ..self }
     }
 
     /// The program that is running now.
@@ -125,7 +133,13 @@ impl Pool {
     }
 
     async fn start(&self) -> io::Result<Worker> {
-        Worker::start(&self.program, self.fresh)?.ready().await
+        let known = self.prelude.get();
+        let (worker, compiled) = Worker::start(&self.program)?.ready(self.engine, known).await?;
+        if !compiled.bytes.is_empty() {
+            // Another worker may have been first.
+            let _ = self.prelude.set(compiled);
+        }
+        Ok(worker)
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
@@ -259,12 +273,11 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    fn start(program: &Path, fresh: bool) -> io::Result<Self> {
+    fn start(program: &Path) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let child = Command::new(program)
             .arg(WORK)
-            .args(fresh.then_some(FRESH))
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -283,16 +296,21 @@ impl Worker {
         })
     }
 
-    /// Waits until it can take calls.
-    async fn ready(mut self) -> io::Result<Self> {
-        let Ok(greeting) = timeout(START, self.incoming.frame()).await else {
+    /// Waits until it can take calls; with the prelude, if it compiled it itself.
+    async fn ready(mut self, engine: EngineKind, prelude: Option<&Prelude>) -> io::Result<(Self, Prelude)> {
+        let (build, bytes) = prelude.map_or((0, &[][..]), |prelude| (prelude.build, &prelude.bytes));
+        let greeting = timeout(START, async {
+            self.outgoing.send(&encode(&ToWorker::Start { engine, build }, bytes)).await?;
+            self.incoming.frame().await
+        });
+        let Ok(greeting) = greeting.await else {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "the worker did not start"));
         };
-        match greeting? {
-            (FromWorker::Ready { sandbox }, _) => self.sandbox = sandbox.into(),
-            _ => return Err(io::Error::other("the worker did not say that it is ready")),
-        }
-        Ok(self)
+        let (FromWorker::Ready { sandbox, build }, bytes) = greeting? else {
+            return Err(io::Error::other("the worker did not say that it is ready"));
+        };
+        self.sandbox = sandbox.into();
+        Ok((self, Prelude { build, bytes }))
     }
 
     /// Asks it to give its call up and waits until it has.

@@ -1,6 +1,10 @@
 //! An engine with the prelude loaded, and how one call runs in it.
 
-use std::{io, rc::Rc};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    io,
+    rc::Rc,
+};
 
 use rquickjs::{
     CatchResultExt as _, CaughtError, Coerced, Context, Ctx, Function, Module, Object, Persistent, Promise,
@@ -70,11 +74,23 @@ struct Prelude {
     _native: Persistent<Object<'static>>,
 }
 
-/// The prelude, compiled once for all engines of a worker: its text alone takes milliseconds.
+/// The prelude as bytecode: compiling its text takes longer than all the rest of a worker's start.
 pub(super) struct PreludeCode(Vec<u8>);
 
 impl PreludeCode {
-    pub(super) fn new() -> io::Result<Self> {
+    /// What was compiled by another worker, if it was one of the same build.
+    pub(super) fn of_build(build: u64, bytes: Vec<u8>) -> Option<Self> {
+        (build == Self::build() && !bytes.is_empty()).then_some(Self(bytes))
+    }
+
+    /// Bytecode is for the engine that made it, and for no other.
+    pub(super) fn build() -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (env!("CARGO_PKG_VERSION"), prelude::source()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    pub(super) fn compile() -> io::Result<Self> {
         let runtime = Runtime::new().map_err(io::Error::other)?;
         let context = Context::full(&runtime).map_err(io::Error::other)?;
         let source = format!("export default {}", prelude::source());
@@ -89,6 +105,10 @@ impl PreludeCode {
         });
         compiled.map(Self).map_err(io::Error::other)
     }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl Engine {
@@ -102,9 +122,7 @@ impl Engine {
         runtime.set_interrupt_handler(Some(Box::new(move || stop.is_stopped())));
         let context = Context::full(&runtime).map_err(io::Error::other)?;
         let prelude = context.with(|ctx| {
-            load_prelude(&ctx, link, prelude)
-                .catch(&ctx)
-                .map_err(|error| io::Error::other(error.to_string()))
+            load_prelude(&ctx, link, prelude).catch(&ctx).map_err(|error| io::Error::other(error.to_string()))
         })?;
         Ok(Self { prelude, context, runtime, link: Rc::clone(link) })
     }
@@ -193,7 +211,8 @@ fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rqu
     let install: Function<'js> = module.get("default")?;
     let native = native::native(ctx, link)?;
     let made: Object<'js> = install.call((native.clone(), globals))?;
-    let function = |name: &str| made.get::<_, Function<'js>>(name).map(|function| Persistent::save(ctx, function));
+    let function =
+        |name: &str| made.get::<_, Function<'js>>(name).map(|function| Persistent::save(ctx, function));
     Ok(Prelude {
         settle: function("settle")?,
         run: function("run")?,

@@ -14,16 +14,16 @@ const LOADING: usize = 256 << 20;
 
 pub(super) struct Fresh {
     link: Rc<Link>,
-    prelude: PreludeCode,
+    prelude: Rc<PreludeCode>,
     /// Made ahead of the call, thrown away after it.
     engine: Option<Engine>,
     meter: Meter,
 }
 
 impl Fresh {
-    pub(super) fn new(link: &Rc<Link>) -> io::Result<Self> {
-        let prelude = PreludeCode::new()?;
-        let mut fresh = Self { link: Rc::clone(link), prelude, engine: None, meter: Meter::new() };
+    pub(super) fn new(link: &Rc<Link>, prelude: &Rc<PreludeCode>) -> io::Result<Self> {
+        let (link, prelude) = (Rc::clone(link), Rc::clone(prelude));
+        let mut fresh = Self { link, prelude, engine: None, meter: Meter::new() };
         fresh.renew()?;
         fresh.engine.iter().for_each(Engine::read_time_zone);
         Ok(fresh)

@@ -56,9 +56,9 @@ enum State {
 }
 
 impl Imaged {
-    pub(super) fn new(link: &Rc<Link>) -> io::Result<Self> {
+    pub(super) fn new(link: &Rc<Link>, prelude: &PreludeCode) -> io::Result<Self> {
         let arena = Arena::reserve()?;
-        let engine = ManuallyDrop::new(Engine::new(link, &PreludeCode::new()?, arena.allocator())?);
+        let engine = ManuallyDrop::new(Engine::new(link, prelude, arena.allocator())?);
         engine.read_time_zone();
         engine.warm()?;
         engine.runtime.run_gc();

@@ -27,8 +27,8 @@ mod seal;
 
 pub(crate) use memory::OUT_OF_MEMORY;
 
-use crate::frame::{End, Entry, FromWorker, ToWorker};
-use engine::{Call, Sandbox, Script};
+use crate::frame::{End, EngineKind, Entry, FromWorker, ToWorker};
+use engine::{Call, PreludeCode, Sandbox, Script};
 use fresh::Fresh;
 use imaged::Imaged;
 use link::Link;
@@ -36,33 +36,36 @@ use link::Link;
 /// The hidden first argument that turns this program into a worker.
 pub const WORK: &str = "__js-worker";
 
-/// A second argument: a new engine for every call, where the other way could be had.
-pub(crate) const FRESH: &str = "fresh";
-
 /// The worker's main: never returns to the program around it.
 pub fn work() -> ExitCode {
-    let fresh = std::env::args_os().nth(2).is_some_and(|argument| argument == FRESH);
-    match serve(fresh) {
+    match serve() {
         Ok(()) => ExitCode::SUCCESS,
         // Pinza went away or speaks another language: there is nobody to tell.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn serve(fresh: bool) -> io::Result<()> {
+fn serve() -> io::Result<()> {
     let socket: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::clone(&stop))?;
     let link = Rc::new(Link::new(UnixStream::from(socket), stop)?);
-    let mut scripts: HashMap<u64, Script> = HashMap::new();
+    let (ToWorker::Start { engine, build }, bytes) = link.receive()? else {
+        return Err(io::Error::other("Pinza began with something else than a start"));
+    };
+    let (prelude, compiled) = match PreludeCode::of_build(build, bytes) {
+        Some(prelude) => (Rc::new(prelude), None),
+        None => {
+            let prelude = Rc::new(PreludeCode::compile()?);
+            (Rc::clone(&prelude), Some(prelude))
+        }
+    };
     // The engine is made with the door still open: the C library reads the time zone from a
     // file, once, at the first local date.
-    let mut sandbox: Box<dyn Sandbox> = match Imaged::new(&link) {
-        Ok(imaged) if !fresh => Box::new(imaged),
-        // Little address space is no reason to refuse a call.
-        _ => Box::new(Fresh::new(&link)?),
-    };
-    link.send(&FromWorker::Ready { sandbox: seal::seal() }, &[])?;
+    let mut sandbox = sandbox(engine, &link, &prelude)?;
+    let ready = FromWorker::Ready { sandbox: seal::seal(), build: PreludeCode::build() };
+    link.send(&ready, compiled.as_ref().map_or(&[], |compiled| compiled.bytes()))?;
+    let mut scripts: HashMap<u64, Script> = HashMap::new();
     while serve_call(&link, sandbox.as_mut(), &mut scripts)? {
         // Pinza has the answer; a worker that what the call left behind brings down is found
         // when the next call comes.
@@ -71,8 +74,22 @@ fn serve(fresh: bool) -> io::Result<()> {
     Ok(())
 }
 
+fn sandbox(engine: EngineKind, link: &Rc<Link>, prelude: &Rc<PreludeCode>) -> io::Result<Box<dyn Sandbox>> {
+    if engine == EngineKind::Imaged
+        && let Ok(imaged) = Imaged::new(link, prelude)
+    {
+        return Ok(Box::new(imaged));
+    }
+    // Little address space is no reason to refuse calls.
+    Ok(Box::new(Fresh::new(link, prelude)?))
+}
+
 /// Waits for a call and answers it; `false` where Pinza hung up instead.
-fn serve_call(link: &Link, sandbox: &mut dyn Sandbox, scripts: &mut HashMap<u64, Script>) -> io::Result<bool> {
+fn serve_call(
+    link: &Link,
+    sandbox: &mut dyn Sandbox,
+    scripts: &mut HashMap<u64, Script>,
+) -> io::Result<bool> {
     loop {
         let (message, bytes) = match link.receive() {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
@@ -97,6 +114,7 @@ fn serve_call(link: &Link, sandbox: &mut dyn Sandbox, scripts: &mut HashMap<u64,
             }
             // To a call that has ended.
             ToWorker::Reply { .. } | ToWorker::Stop => {}
+            ToWorker::Start { .. } => return Err(io::Error::other("Pinza starts a worker twice")),
         }
     }
 }

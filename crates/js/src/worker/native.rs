@@ -104,8 +104,9 @@ fn compile<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Function<
 }
 
 fn texts<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    let encode =
-        |ctx: Ctx<'js>, text: rquickjs::String<'js>| ArrayBuffer::new_copy(ctx, well_formed(&text).into_bytes());
+    let encode = |ctx: Ctx<'js>, text: rquickjs::String<'js>| {
+        ArrayBuffer::new_copy(ctx, well_formed(&text).into_bytes())
+    };
     native.set("utf8Encode", Function::new(ctx.clone(), encode)?)?;
     native.set("decode", Function::new(ctx.clone(), decode)?)?;
     let name = |label: String| {
@@ -236,9 +237,8 @@ fn ambience<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Resul
     let shared = Rc::clone(link);
     native.set("timeOrigin", Function::new(ctx.clone(), move || shared.origin())?)?;
     let shared = Rc::clone(link);
-    let chance = move |ctx: Ctx<'js>| {
-        shared.chance().map_err(|_| Exception::throw_message(&ctx, "no randomness"))
-    };
+    let chance =
+        move |ctx: Ctx<'js>| shared.chance().map_err(|_| Exception::throw_message(&ctx, "no randomness"));
     native.set("chance", Function::new(ctx.clone(), chance)?)?;
     let shared = Rc::clone(link);
     let random = move |ctx: Ctx<'js>, count: usize| {

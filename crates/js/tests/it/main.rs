@@ -9,4 +9,6 @@ mod loading;
 #[cfg(test)]
 mod prelude;
 #[cfg(test)]
+mod state;
+#[cfg(test)]
 mod support;

@@ -22,7 +22,7 @@ use rquickjs::allocator::Allocator;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 
 use super::{
-    OUT_OF_MEMORY, admits,
+    admits, out_of_memory,
     pages::{PAGE, Pages, Source},
 };
 
@@ -216,9 +216,7 @@ fn whole(size: usize) -> usize {
     if least <= SMALL {
         return least.next_multiple_of(ALIGN);
     }
-    let (list, step) = large(least);
-    let _ = list;
-    step
+    large(least).1
 }
 
 /// The list of whole blocks of a size.
@@ -266,7 +264,7 @@ unsafe impl Allocator for ArenaAllocator {
             let place = match head.free[list] {
                 0 => {
                     if head.end + whole > CAPACITY {
-                        std::process::exit(OUT_OF_MEMORY);
+                        out_of_memory();
                     }
                     let place = head.end;
                     head.end += whole;
@@ -361,7 +359,7 @@ mod tests {
         sizes.extend((12..29).flat_map(|power| [(1 << power) - 8, 1 << power, (1 << power) + 8]));
         for size in sizes {
             let whole = whole(size);
-            assert!(whole >= size + BEFORE && whole % ALIGN == 0, "{size} {whole}");
+            assert!(whole >= size + BEFORE && whole.is_multiple_of(ALIGN), "{size} {whole}");
             assert!(whole <= (size + BEFORE).max(64) * 5 / 4 + ALIGN, "{size} {whole}");
             assert!(list(whole) < LISTS, "{size}");
             // A block is put back by its size as asked, and taken by its whole size.

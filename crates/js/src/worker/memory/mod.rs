@@ -34,5 +34,10 @@ fn admits(used: usize, size: usize, limit: usize) -> bool {
     if size > limit {
         return false;
     }
+    out_of_memory()
+}
+
+#[expect(clippy::exit, reason = "the engine cannot go on, and cannot be told so either")]
+fn out_of_memory() -> ! {
     std::process::exit(OUT_OF_MEMORY)
 }

@@ -52,8 +52,7 @@ impl Pages {
 
     /// Watches this arena, if it is the process's first; tells whether.
     pub(super) fn watch(&mut self) -> bool {
-        let first =
-            START.compare_exchange(ptr::null_mut(), self.start, Ordering::Relaxed, Ordering::Relaxed);
+        let first = START.compare_exchange(ptr::null_mut(), self.start, Ordering::Relaxed, Ordering::Relaxed);
         self.watched = first.is_ok() && handle_faults();
         self.watched
     }

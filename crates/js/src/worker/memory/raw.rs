@@ -61,8 +61,7 @@ impl<'js> Compiled<'js> {
         let context = ctx.as_raw().as_ptr();
         // SAFETY: the value is bytecode that `new` made in this context. The engine takes one
         // count of it for itself, so it is given one more.
-        let value =
-            unsafe { qjs::JS_EvalFunction(context, qjs::JS_DupValue(context, self.0.as_raw())) };
+        let value = unsafe { qjs::JS_EvalFunction(context, qjs::JS_DupValue(context, self.0.as_raw())) };
         taken(ctx, value)
     }
 
