@@ -30,6 +30,8 @@ fn main() {
         let _ = pinza_js::work();
         return;
     }
+    // Fetched before the table begins.
+    lodash::file();
     divan::main();
     // `cargo test --benches` gives no argument at all, `cargo bench -- NAME` one more.
     if arguments == ["--bench"] {
