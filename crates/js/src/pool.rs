@@ -38,7 +38,7 @@ const WORKERS: usize = 64;
 const LASTING: usize = 2;
 
 /// The others wait this long.
-const LINGER: Duration = Duration::from_secs(10);
+const LINGER: Duration = Duration::from_secs(2);
 
 /// A worker that has not said by now that it is ready is not going to.
 const START: Duration = Duration::from_secs(10);

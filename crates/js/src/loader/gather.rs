@@ -196,7 +196,7 @@ fn libraries(sets: &std::collections::BTreeMap<String, Set>) -> Libraries {
     let without_manifest = sets.iter().filter(|(_, set)| set.manifest.is_none());
     let library = |(base, set): (&String, &Set)| {
         let (kind, text) = set.script(base).ok()?;
-        Some((base.clone(), Library { kind, text: text.clone() }))
+        Some((base.clone(), Library::new(kind, text.clone())))
     };
     without_manifest.filter_map(library).collect()
 }

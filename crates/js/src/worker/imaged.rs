@@ -2,7 +2,8 @@
 //!
 //! A script's image is taken when its top level has run, so calls begin right at its function. That
 //! holds only for a top level that would do the same again: one that asked for the time, for
-//! chance or for anything of Pinza but a library runs anew for each call, from its bytecode.
+//! chance or for anything of Pinza but a library runs anew for each call, from its bytecode. (A
+//! library may ask for the time: see [`Link::clock`].)
 
 use std::{collections::HashMap, io, mem::ManuallyDrop, rc::Rc};
 
@@ -192,8 +193,9 @@ impl Loader<'_> {
     /// Loads a script for the first time in this worker.
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<(Value<'js>, Kept)> {
         self.link.watch();
-        self.compile(ctx)?.run()?;
-        let repeatable = !self.link.was_used();
+        let loaded = self.compile(ctx).and_then(|compiled| compiled.run());
+        let repeatable = !self.link.watched();
+        loaded?;
         let function = find(ctx, name)?;
         if !repeatable {
             // This call goes on with what it has; the next one keeps the bytecode.

@@ -47,6 +47,8 @@ pub(super) struct Link {
     logged: Cell<usize>,
     /// Whether a script asked for something that is not the same each time.
     used: Cell<bool>,
+    /// While a script loads, the files of the libraries that it has loaded.
+    watched: RefCell<Option<Vec<String>>>,
     begun: Cell<Instant>,
     /// The same moment, in milliseconds since 1970.
     origin: Cell<f64>,
@@ -64,6 +66,7 @@ impl Link {
             inbox: RefCell::default(),
             logged: Cell::new(0),
             used: Cell::new(false),
+            watched: RefCell::default(),
             begun: Cell::new(Instant::now()),
             origin: Cell::new(0.0),
             chance: Cell::new(None),
@@ -153,6 +156,7 @@ impl Link {
         self.pending.borrow_mut().clear();
         self.inbox.borrow_mut().clear();
         self.logged.set(0);
+        *self.watched.borrow_mut() = None;
         self.begun.set(Instant::now());
         self.origin.set(since_1970());
         self.chance.set(None);
@@ -161,16 +165,32 @@ impl Link {
     /// From now on, remembers whether a script asks for what is not the same each time.
     pub(super) fn watch(&self) {
         self.used.set(false);
+        *self.watched.borrow_mut() = Some(Vec::new());
     }
 
-    pub(super) fn was_used(&self) -> bool {
+    pub(super) fn loads_library(&self, file: &str) {
+        if let Some(libraries) = &mut *self.watched.borrow_mut() {
+            libraries.push(format!("({file}:"));
+        }
+    }
+
+    /// Whether it did.
+    pub(super) fn watched(&self) -> bool {
+        *self.watched.borrow_mut() = None;
         self.used.get()
     }
 
-    /// Milliseconds since 1970.
-    pub(super) fn clock(&self) -> f64 {
-        self.used.set(true);
-        since_1970()
+    /// Milliseconds since 1970. While a script loads, `None` until the caller shows its stack.
+    ///
+    /// A library may read the clock while it loads, and many do, for their own ends: to it, that
+    /// is the time when it was loaded. A script's own top level gets the time of each call.
+    pub(super) fn clock(&self, stack: Option<&str>) -> Option<f64> {
+        match (&*self.watched.borrow(), stack) {
+            (Some(_), None) => return None,
+            (Some(libraries), Some(stack)) if asked_by_library(libraries, stack) => {}
+            _ => self.used.set(true),
+        }
+        Some(since_1970())
     }
 
     /// When the call began, by the same clock.
@@ -229,6 +249,12 @@ impl Link {
             }
         }
     }
+}
+
+/// Whether the first frame beyond the prelude is of a library.
+fn asked_by_library(libraries: &[String], stack: &str) -> bool {
+    let asking = stack.lines().find(|line| line.contains(':') && !line.contains("(prelude:"));
+    asking.is_some_and(|line| libraries.iter().any(|library| line.contains(library)))
 }
 
 fn since_1970() -> f64 {

@@ -64,6 +64,11 @@ fn requests<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Resul
     let shared = Rc::clone(link);
     let log = move |level: String, text: String| shared.log(&level, &text);
     native.set("log", Function::new(ctx.clone(), log)?)?;
+    let shared = Rc::clone(link);
+    let compile = move |ctx: Ctx<'js>, source: String, file: String| {
+        shared.loads_library(&file);
+        compile(ctx, source, file)
+    };
     native.set("compile", Function::new(ctx.clone(), compile)?)
 }
 
@@ -231,7 +236,8 @@ fn describe(url: &Url) -> String {
 /// What is not the same each time: the clock and chance.
 fn ambience<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Result<()> {
     let shared = Rc::clone(link);
-    native.set("clock", Function::new(ctx.clone(), move || shared.clock())?)?;
+    let clock = move |stack: Opt<Option<String>>| shared.clock(stack.0.flatten().as_deref());
+    native.set("clock", Function::new(ctx.clone(), clock)?)?;
     let shared = Rc::clone(link);
     native.set("now", Function::new(ctx.clone(), move || shared.now())?)?;
     let shared = Rc::clone(link);

@@ -150,6 +150,7 @@ async fn what_the_top_level_asks_of_the_world_it_asks_for_every_call() {
         "const then = Date() + Math.random(); function execute() { return then }",
         "class Day extends Date {}; const then = new Day().getTime(); function execute() { while (Date.now() === then); return then }",
         "const chance = Math.random(); function execute() { return chance }",
+        "const then = eval('Date.now()'); function execute() { while (Date.now() === then); return then }",
         "const id = crypto.randomUUID(); function execute() { return id }",
         "const bytes = crypto.getRandomValues(new Uint8Array(16)); function execute() { return Array.from(bytes) }",
         "function execute() { return [Math.random(), Math.random(), crypto.randomUUID()] }",
@@ -203,15 +204,26 @@ async fn a_library_is_part_of_the_image() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
     write("script.json", r#"{"name":"script","description":"Counts"}"#);
-    write("script.js", "const { next } = lib('counter'); next(); function execute() { return next() }");
-    write("counter.js", "let n = 0; exports.next = () => ++n;");
+    write(
+        "script.js",
+        "const { next, loaded } = lib('counter'); next();
+         function execute() { while (Date.now() === loaded()); return [next(), loaded()] }",
+    );
+    // It reads the clock while it loads, which keeps no script out of its image.
+    write(
+        "counter.js",
+        "let n = 0; const loaded = Date.now(); exports.next = () => ++n; exports.loaded = () => loaded;",
+    );
     let loaded = load(&[Place::Directory(directory.path().into())], OnClash::KeepFirst);
     let tool = loaded.tools.into_iter().next().unwrap();
     let code = Arc::new(Code::new(Arc::clone(&tool.script)));
+    let mut answers = BTreeSet::new();
     for _ in 0..3 {
         let tool = JsTool::new(tool.clone(), Arc::clone(&code), Arc::clone(&world.host));
-        assert_eq!(world.run_tool(tool, json!({})).await.result.unwrap().as_text(), "2");
+        answers.insert(world.run_tool(tool, json!({})).await.result.unwrap().as_text());
     }
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert!(answers.first().unwrap().starts_with("[2,"), "{answers:?}");
 }
 
 #[tokio::test]
@@ -338,7 +350,6 @@ async fn workers_that_nobody_needs_end() {
     let calls = (0..12).map(|_| watched.world.text(sleep, json!({})));
     assert!(futures_util::future::join_all(calls).await.iter().all(|answer| answer == "1"));
     assert!(watched.workers().len() > 4);
-    tokio::time::sleep(Duration::from_secs(10)).await;
     watched.settle(|now| now.len() == 2).await;
     assert_eq!(watched.world.text(FINE, json!({})).await, "fine");
 }
