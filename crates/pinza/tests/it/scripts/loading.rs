@@ -116,7 +116,7 @@ fn what_is_good_loads_and_the_rest_is_named() {
         (10, "'_meta' must be the first entry"),
         (11, "Missing 'name'"),
         (12, "Missing required field: 'description'"),
-        (13, "JS has no function 'Klass' for tool 'klass'"),
+        (13, "JS has no function 'Klass' for tool 'klass'; 'Klass' is a class"),
         (14, "Invalid function name 'good(); evil' for tool 'paste'"),
     ]
     .map(|(index, message)| (index, message.replace("JS", &js)))
