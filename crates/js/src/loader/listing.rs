@@ -82,7 +82,11 @@ pub(super) fn list(place: &Place) -> (BTreeMap<String, Set>, Vec<Problem>) {
                     let file = path.display().to_string();
                     match name.to_str() {
                         Some(name) => add(&mut sets, name, || Text { file, source: Source::File(path) }),
-                        None => problems.push(Problem::warning(file, "The file's name is not valid UTF-8")),
+                        // A script without a manifest is nothing that somebody waits for.
+                        None if path.extension().is_some_and(|extension| extension == "json") => {
+                            problems.push(Problem::new(file, "The file's name is not valid UTF-8"));
+                        }
+                        None => {}
                     }
                 }
             }
