@@ -107,7 +107,8 @@ impl Manifest {
             return self.fault(None, message);
         }
         if count == 0 {
-            return self.warnings(None, [format!("Empty tool group in '{base}.json'")]);
+            // Nothing loads, so it is no warning: somebody waits for this file's tools.
+            return self.fault(None, format!("Empty tool group in '{base}.json'"));
         }
         self.take_entries(values.iter().enumerate().skip(first), base);
     }
