@@ -10,7 +10,7 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Number, Value};
 
 use crate::{
-    definition::{ToolDefinition, json_type},
+    definition::{Parameters, ToolDefinition, json_type},
     error::ToolError,
     tool::Arguments,
 };
@@ -64,6 +64,11 @@ impl Checker {
                 .hint("This is a fault of the tool; its author has to mend the schema.")
         })
     }
+}
+
+/// Why a schema cannot check arguments, if it cannot. For authors: a call finds out by itself.
+pub fn schema_fault(parameters: &Parameters) -> Option<String> {
+    compile(parameters.schema()).err()
 }
 
 fn compile(schema: &Value) -> Result<Validator, String> {

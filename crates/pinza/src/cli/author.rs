@@ -1,12 +1,15 @@
 //! For authors of JavaScript tools: `tools check`, `tools new`, `tools test`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, ensure};
 use pinza::{
     Provider, SchemaOptions, ToolError,
-    core::{CallScope, Caller, ErrorKind, TextLimit, ToolCall, visible},
-    js::{Loaded, OnClash, Place, Problem, StandIn, load},
+    core::{CallScope, Caller, ErrorKind, Source, TextLimit, ToolCall, schema_fault, visible},
+    js::{Libraries, Library, Loaded, LoadedTool, OnClash, Place, Problem, StandIn, load},
     tool_schemas,
 };
 use serde::Deserialize;
@@ -37,9 +40,10 @@ pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf
         return Err(ToolError::new(ErrorKind::NotFound, "There are no tools to check").hint(hint).into());
     }
     let places: Vec<Place> = directories.into_iter().map(Place::Directory).collect();
-    let mut loaded = load(&places, OnClash::KeepFirst);
-    let losses = losses(&loaded);
-    loaded.problems.extend(losses);
+    let mut loaded = load(&places, if global.allow_override { OnClash::Replace } else { OnClash::KeepFirst });
+    refuse_builtin_names(global, &mut loaded)?;
+    let later = [unusable_schemas(&loaded), losses(&loaded), broken_libraries(&loaded)];
+    loaded.problems.extend(later.into_iter().flatten());
     let faults = loaded.problems.iter().filter(|problem| !problem.warning).count();
     let (tools, warnings) = (loaded.tools.len(), loaded.problems.len() - faults);
     printer.json_or(
@@ -57,22 +61,75 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// A tool of the program's own keeps its name, as when tools are called.
+fn refuse_builtin_names(global: &Global, loaded: &mut Loaded) -> Result<()> {
+    if global.allow_override {
+        return Ok(());
+    }
+    let session = Session::open(global)?;
+    let is_builtin = |tool: &LoadedTool| {
+        let known = session.pinza.snapshot().get(tool.definition.name.as_str());
+        known.is_some_and(|entry| entry.meta().source == Source::Builtin)
+    };
+    loaded.problems.extend(loaded.tools.iter().filter(|tool| is_builtin(tool)).map(LoadedTool::clash));
+    loaded.tools.retain(|tool| !is_builtin(tool));
+    Ok(())
+}
+
+fn about(tool: &LoadedTool, message: String) -> Problem {
+    Problem {
+        file: tool.manifest.clone(),
+        entry: tool.entry,
+        message,
+        line: None,
+        column: None,
+        warning: false,
+    }
+}
+
+/// A schema is compiled when its tool is first called; its author should not have to wait for that.
+fn unusable_schemas(loaded: &Loaded) -> Vec<Problem> {
+    let fault = |tool: &LoadedTool| {
+        let reason = schema_fault(&tool.definition.parameters)?;
+        Some(about(tool, format!("The tool's parameter schema cannot be used: {reason}")))
+    };
+    loaded.tools.iter().filter_map(fault).collect()
+}
+
 /// What a provider's dialect would lose of a tool's schema, as warnings.
 fn losses(loaded: &Loaded) -> Vec<Problem> {
+    let usable = loaded.tools.iter().filter(|tool| schema_fault(&tool.definition.parameters).is_none());
+    let usable: Vec<&LoadedTool> = usable.collect();
     let of = |provider: Provider| {
-        loaded.tools.iter().flat_map(move |tool| {
+        let usable = usable.clone();
+        usable.into_iter().flat_map(move |tool| {
             let schemas = tool_schemas(provider, [&tool.definition], SchemaOptions::default());
-            schemas.losses.into_iter().map(move |loss| Problem {
-                file: tool.manifest.clone(),
-                entry: tool.entry,
-                message: format!("{provider} loses something of {loss}"),
-                line: None,
-                column: None,
-                warning: true,
-            })
+            let loses = move |loss| format!("{provider} loses something of {loss}");
+            let warning = move |loss| Problem { warning: true, ..about(tool, loses(loss)) };
+            schemas.losses.into_iter().map(warning)
         })
     };
     Provider::ALL.into_iter().flat_map(of).collect()
+}
+
+/// A library is read when a tool asks for it. It may also be a file that nobody asks for, so this is a warning.
+fn broken_libraries(loaded: &Loaded) -> Vec<Problem> {
+    // The tools of a directory share its libraries.
+    let mut directories: Vec<&Arc<Libraries>> = loaded.tools.iter().map(|tool| &tool.libraries).collect();
+    directories.sort_by_key(|libraries| Arc::as_ptr(libraries));
+    directories.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    let faults = |(name, library): (&String, &Library)| {
+        let name = visible(name);
+        let warning = move |fault: Problem| {
+            let message = format!("lib('{name}') cannot be used: {}", fault.message);
+            Problem { message, warning: true, ..fault }
+        };
+        library.read().err().into_iter().flatten().map(warning)
+    };
+    let mut found: Vec<Problem> =
+        directories.into_iter().flat_map(|libraries| libraries.iter()).flat_map(faults).collect();
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    found
 }
 
 pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result {

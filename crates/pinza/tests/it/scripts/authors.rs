@@ -135,6 +135,32 @@ fn what_can_be_checked() {
     check(&pinza, &["tools", "check", "one", "two"], 1, stdout, "");
 }
 
+#[test]
+fn a_check_finds_what_a_call_would_stumble_over() {
+    let pinza = pinza();
+    tool(&pinza, "exec", json!({}), "function execute() {}");
+    let property = |schema: Value| json!({"parameters": {"properties": {"a": schema}}});
+    let good = "function execute() { return lib('shared').x }";
+    tool(&pinza, "a_word", property(json!({"description": "x", "enum": "red"})), good);
+    tool(&pinza, "a_regex", property(json!({"description": "x", "type": "string", "pattern": "("})), good);
+    tool(&pinza, "a_link", property(json!({"description": "x", "$ref": "file:///etc/passwd"})), good);
+    tool(&pinza, "b_fine", property(json!({"description": "x", "type": "string"})), good);
+    file(&pinza, "home/tools/shared.js", "exports.x = 1;\nexports.y = (;\n");
+    let tools = pinza.home().join("tools").display().to_string();
+    let schema = "The tool's parameter schema cannot be used";
+    let found = format!(
+        "{tools}/a_link.json: {schema}: Resource 'file:///etc/passwd' [..]\n\
+         {tools}/a_regex.json: {schema}: \"(\" is not a \"regex\"\n\
+         {tools}/a_word.json: {schema}: \"red\" is not of type \"array\"\n\
+         {tools}/shared.js:2:14: warning: lib('shared') cannot be used: Unexpected token\n"
+    );
+    let clash = format!("{tools}/exec.json: Name conflict with existing tool 'exec' (skipped)\n");
+    let stdout = format!("{clash}{found}4 tools, 4 problems, 1 warning\n");
+    check(&pinza, &["tools", "check"], 1, &stdout, "");
+    let stdout = format!("{found}5 tools, 3 problems, 1 warning\n");
+    check(&pinza, &["tools", "check", "--allow-override"], 1, &stdout, "");
+}
+
 const WEATHER: &str = "async function execute({ city, _env }) {
     const answer = await fetch(`https://api.example.com/weather?city=${city}`, { method: 'POST' });
     if (!answer.ok) throw new Error(`The service answered ${answer.status}`);
