@@ -4,6 +4,7 @@ mod authors;
 mod bridges;
 mod crowd;
 mod eval;
+mod globals;
 mod guide;
 mod libraries;
 mod limits;
