@@ -13,6 +13,7 @@ mod network;
 mod project;
 mod results;
 mod rights;
+mod seeds;
 mod variables;
 
 use std::{fs, path::PathBuf};
