@@ -57,7 +57,8 @@ pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf
     Ok(if faults == 0 { Done::Well } else { Done::Answered })
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// `1 tool`, `2 tools`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

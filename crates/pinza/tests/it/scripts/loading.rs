@@ -220,6 +220,45 @@ fn the_first_of_two_wins_and_the_other_is_a_problem() {
 }
 
 #[test]
+fn a_group_whose_tools_all_gave_way_is_none() {
+    let pinza = pinza();
+    group(&pinza, "editors", &json!([entry("edit")]), "const edit = () => 'mine';");
+    for flags in [&[][..], &["--allow-override"]] {
+        let groups = list(&pinza, flags)["groups"].clone();
+        assert_eq!(groups.as_array().unwrap().iter().map(|group| &group["name"]).collect::<Vec<_>>(), ["fs"]);
+    }
+}
+
+#[test]
+fn words_of_a_manifest_cannot_paint_on_the_terminal() {
+    let pinza = pinza();
+    let red = "\u{1b}[31mred\u{1b}[0m";
+    let meta = json!({"_meta": true, "display_name": red, "description": red});
+    group(
+        &pinza,
+        "painted",
+        &json!([meta, {"name": "paints", "description": red, "function": "f"}]),
+        "const f = () => 1;",
+    );
+    let inherited =
+        json!({"description": red, "function": red, "parameters": {"properties": {red: {"type": red}}}});
+    tool(&pinza, "painting", inherited, "function execute() {}");
+    let commands: [&[&str]; 7] = [
+        &["tools", "list"],
+        &["tools", "show", "paints"],
+        &["tools", "check"],
+        &["groups", "list"],
+        &["groups", "show", "painted"],
+        &["call", "painting"],
+        &["call", red],
+    ];
+    for command in commands {
+        let run = pinza.run(command);
+        assert!(!format!("{}{}", run.stdout, run.stderr).contains('\u{1b}'), "{command:?}: {run:?}");
+    }
+}
+
+#[test]
 fn what_other_programs_keep_there_is_none_of_ours() {
     let pinza = pinza();
     for name in
