@@ -97,6 +97,10 @@ fn arguments_are_repaired_and_validated_before_the_script_runs() {
     ] {
         check_call(&pinza, &["forecast", arguments], Err(("validation_error", message)));
     }
+    let missing = Err(("validation_error", "Missing required parameter: 'city'"));
+    let answer = check_call(&pinza, &["forecast", "town=Rome"], missing);
+    assert_eq!(answer["hint"], "There is no parameter 'town'; there are: city, days, unit, tags");
+    assert_eq!(check_call(&pinza, &["forecast", "days=2"], missing)["hint"], json!(null));
     assert!(!pinza.workspace().join("ran").exists(), "not one line of the script");
     let defaults = r#"{"city":"Rome","days":3,"unit":"c"}"#;
     check_call(&pinza, &["forecast", "city=Rome"], Ok(defaults));
