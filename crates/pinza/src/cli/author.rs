@@ -19,6 +19,7 @@ use super::{
     Done, Global, Result,
     args::{NewTool, TestTools},
     session::Session,
+    tools::problem_line,
 };
 use crate::{home::Home, terminal::Printer};
 
@@ -278,7 +279,7 @@ pub(crate) fn test(global: &Global, printer: &Printer, wanted: TestTools) -> Res
     for (tool, file) in files {
         let text =
             std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        let cases: Vec<Case> = serde_json::from_str(&text)
+        let cases: Vec<Case> = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
             .with_context(|| format!("{} is not a list of cases", file.display()))?;
         for (index, case) in cases.into_iter().enumerate() {
             let label = case.name.clone().unwrap_or_else(|| format!("case {index}"));
@@ -329,6 +330,15 @@ fn test_files(directories: &[PathBuf], names: &[String]) -> Result<Vec<(String, 
     Ok(files)
 }
 
+/// What is wrong with the files that a test stands beside.
+fn why_missing(session: &Session, base: &str) -> Option<String> {
+    let is_beside = |problem: &&super::session::Problem| {
+        let file = problem.file.as_deref().map(Path::new).and_then(Path::file_stem);
+        file.is_some_and(|stem| stem == base)
+    };
+    session.faults.iter().find(is_beside).map(|problem| format!(": {}", problem_line(problem)))
+}
+
 /// Runs a case in the real sandbox; `None` if it went as expected, else what was different.
 fn run_case(global: &Global, tool: &str, case: Case) -> Result<Option<String>> {
     ensure!(
@@ -344,7 +354,10 @@ fn run_case(global: &Global, tool: &str, case: Case) -> Result<Option<String>> {
         runtime.block_on(session.pinza.engine().call(ToolCall::new("test", name, arguments), &scope));
     let text = match (&outcome.result, case.error) {
         (Err(error), Some(code)) if error.kind.code() == code => return Ok(None),
-        (Err(error), _) => return Ok(Some(format!("answered {error}"))),
+        (Err(error), _) => {
+            let why = if error.kind == ErrorKind::ToolNotFound { why_missing(&session, tool) } else { None };
+            return Ok(Some(format!("answered {error}{}", why.unwrap_or_default())));
+        }
         (Ok(output), Some(code)) => {
             return Ok(Some(format!("expected the error {code}, got: {}", output.as_text())));
         }

@@ -258,6 +258,21 @@ fn test_files_that_are_none() {
 }
 
 #[test]
+fn a_tool_that_does_not_load_says_why_wherever_it_is_asked_for() {
+    let pinza = pinza();
+    tool(&pinza, "broken", json!({}), "function execute() {\n  return (;\n}\n");
+    file(&pinza, "home/tools/broken.test.json", "\u{feff}[{\"result\": \"x\"}]");
+    let reason = "[..]/tools/broken.js: line 2, column 11: Unexpected token";
+    let missing = "tool_not_found: Tool 'broken' not found";
+    let stdout =
+        format!("FAILED  broken: case 0\n        answered {missing}: {reason}\n0 passed, 1 failed\n");
+    check(&pinza, &["tools", "test"], 1, &stdout, "");
+    let stderr = format!("warning: {reason}\nerror: {missing}\n...");
+    check(&pinza, &["tools", "show", "broken"], 1, "", &stderr);
+    check(&pinza, &["call", "broken"], 1, "", &stderr);
+}
+
+#[test]
 fn tests_run_under_the_same_policy() {
     let pinza = pinza();
     tool(&pinza, "runs", json!({}), "async function execute() { return tools.exec({ command: 'echo hi' }) }");
