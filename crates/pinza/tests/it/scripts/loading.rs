@@ -219,6 +219,19 @@ fn the_first_of_two_wins_and_the_other_is_a_problem() {
     assert_eq!(shown["tools"].as_array().unwrap().iter().filter(|tool| tool["name"] == "edit").count(), 1);
 }
 
+/// The loader's own fixtures: what it takes for a function can be called, in every form.
+#[test]
+fn every_form_of_function_that_loads_can_be_called() {
+    let pinza = pinza();
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/js/loading/functions");
+    let list = list(&pinza, &["--tools", directory]);
+    let tools = names(&custom(&list));
+    assert!(tools.len() >= 19, "{tools:?}");
+    for name in tools {
+        check_call(&pinza, &[name, "--tools", directory], Ok("[..]"));
+    }
+}
+
 #[test]
 fn a_group_whose_tools_all_gave_way_is_none() {
     let pinza = pinza();
