@@ -25,8 +25,8 @@ pub use examiner::{Examiner, examine};
 /// Longer scripts are refused: they are data, or somebody's idea of a joke.
 pub(crate) const SOURCE_LIMIT: u64 = 1 << 20;
 
-/// The name that `export default` gives to a value without one.
-const DEFAULT: &str = "__default__";
+/// The name that `export default` gives to a value without one; so short that columns stay.
+const DEFAULT: &str = "__dft";
 /// One mistake may bring a thousand others.
 const FAULTS: usize = 20;
 

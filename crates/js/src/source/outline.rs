@@ -68,19 +68,19 @@ impl Outline {
             Statement::ImportDeclaration(import) => self.fault(import.span, NO_IMPORTS),
             Statement::ExportAllDeclaration(export) => self.fault(export.span, NO_IMPORTS),
             Statement::ExportFromDeclaration(export) => self.fault(export.span, NO_IMPORTS),
-            Statement::ExportDefaultDeclaration(export) => self.default_export(export),
+            Statement::ExportDefaultDeclaration(export) => self.default_export(export, text),
             Statement::ExportDeclaration(export) => {
                 for name in self.declaration(&export.declaration) {
                     self.exported.insert(name.clone(), name);
                 }
-                self.blank(export.span.start..export.declaration.span().start, text);
+                self.replace(export.span.start..export.declaration.span().start, ";", text);
             }
             Statement::ExportNamedDeclaration(export) => {
                 for specifier in &export.specifiers {
                     let (outside, inside) = (specifier.exported.name(), specifier.local.name());
                     self.exported.insert(outside.to_string(), inside.to_string());
                 }
-                self.blank(export.span.start..export.span.end, text);
+                self.replace(export.span.start..export.span.end, ";", text);
             }
             Statement::ExpressionStatement(statement) => {
                 self.is_commonjs |= assigns_to_exports(&statement.expression);
@@ -125,7 +125,7 @@ impl Outline {
         name
     }
 
-    fn default_export(&mut self, export: &ExportDefaultDeclaration<'_>) {
+    fn default_export(&mut self, export: &ExportDefaultDeclaration<'_>, text: &str) {
         let (inside, other) = match &export.declaration {
             ExportDefaultDeclarationKind::FunctionDeclaration(function) => {
                 (&function.id, no_plain_function(function))
@@ -135,11 +135,11 @@ impl Outline {
         };
         let name = inside.as_ref().map_or(DEFAULT, |id| id.name.as_str()).to_owned();
         let value = export.declaration.span();
-        let range = export.span.start as usize..value.start as usize;
+        let before = export.span.start..value.start;
         if inside.is_some() {
-            self.edits.push((range, ";".into()));
+            self.replace(before, ";", text);
         } else {
-            self.edits.push((range, format!("; const {DEFAULT} = ")));
+            self.replace(before, &format!(";const {DEFAULT} = "), text);
             // A declaration ends by itself, the value of a constant does not.
             if !export.declaration.is_expression() {
                 self.edits.push((value.end as usize..value.end as usize, ";".into()));
@@ -158,12 +158,17 @@ impl Outline {
         }
     }
 
-    /// A semicolon and spaces take the place, so that the statement before ends where it did.
-    fn blank(&mut self, range: Range<u32>, text: &str) {
+    /// `new` and spaces take the place, so that lines and columns stay; a semicolon first, so that the
+    /// statement before ends where it did.
+    fn replace(&mut self, range: Range<u32>, new: &str, text: &str) {
         let range = range.start as usize..range.end as usize;
-        let keep = |c: char| if matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}') { c } else { ' ' };
-        let blank: String = text[range.clone()].chars().skip(1).map(keep).collect();
-        self.edits.push((range, format!(";{blank}")));
+        let keep = |(index, c): (usize, char)| match c {
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some(c),
+            _ if index < new.len() => None,
+            _ => Some(' '),
+        };
+        let blank: String = text[range.clone()].chars().enumerate().filter_map(keep).collect();
+        self.edits.push((range, format!("{new}{blank}")));
     }
 
     fn fault(&mut self, span: Span, message: &'static str) {

@@ -474,12 +474,17 @@ fn exports_become_plain_code() {
     check("export function f() {}\nf();", ";      function f() {}\nf();");
     let script = check("let x = y\nexport {\n  x as z }\n(1)", "let x = y\n;       \n          \n(1)");
     assert_eq!(script.entry("z"), Some("x"));
-    let script = check("export default function () {}\n(1)", "; const __default__ = function () {};\n(1)");
-    assert_eq!(script.entry("default"), Some("__default__"));
-    let script = check("export default async function run() {}", ";async function run() {}");
+    let script = check("export default function () {}\n(1)", ";const __dft = function () {};\n(1)");
+    assert_eq!(script.entry("default"), Some("__dft"));
+    check("export /* a */ default\n\n  () => 1", ";const __dft =        \n\n  () => 1");
+    check("export\r\ndefault function f() {}", ";     \r\n        function f() {}");
+    let script = check("export default async function run() {}", ";              async function run() {}");
     assert_eq!(script.entry("default"), Some("run"));
-    check("export default (a) => a", "; const __default__ = (a) => a");
-    let script = check("#!/usr/bin/env node\nexport default class A {}", "///usr/bin/env node\n;class A {}");
+    check("export default (a) => a", ";const __dft = (a) => a");
+    let script = check(
+        "#!/usr/bin/env node\nexport default class A {}",
+        "///usr/bin/env node\n;              class A {}",
+    );
     assert_eq!(script.entry("default"), None);
     assert_eq!(script.exported["default"], "A");
 }
