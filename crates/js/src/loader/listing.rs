@@ -108,7 +108,9 @@ fn names(directory: &Path) -> std::io::Result<Vec<std::ffi::OsString>> {
 
 fn add(sets: &mut BTreeMap<String, Set>, name: &str, text: impl FnOnce() -> Text) {
     let Some((base, extension)) = name.rsplit_once('.') else { return };
-    let is_foreign = name.starts_with('.') || base.ends_with(".test") || FOREIGN.contains(&name);
+    // A test of a tool, a schema for editors: no tool has a dot in its name.
+    let is_beside = base.ends_with(".test") || base.ends_with(".schema");
+    let is_foreign = name.starts_with('.') || is_beside || FOREIGN.contains(&name);
     if is_foreign || (extension == "ts" && base.ends_with(".d")) {
         return;
     }

@@ -23,8 +23,11 @@ use super::{
 };
 use crate::{home::Home, terminal::Printer};
 
-/// What an editor needs to know of the globals; written beside new tools.
-const TYPES: &str = include_str!("../../../js/pinza.d.ts");
+/// What an editor needs to know of globals and manifests; written beside new tools.
+const FOR_EDITORS: [(&str, &str); 2] = [
+    ("pinza.d.ts", include_str!("../../../js/pinza.d.ts")),
+    ("tool-manifest.schema.json", include_str!("../../../js/tool-manifest.schema.json")),
+];
 
 pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf>) -> Result {
     let home = Home::find(global.home.as_deref())?;
@@ -164,8 +167,10 @@ pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         written.push(path.display().to_string());
     }
-    let types = directory.join("pinza.d.ts");
-    std::fs::write(&types, TYPES).with_context(|| format!("cannot write {}", types.display()))?;
+    for (file, text) in FOR_EDITORS {
+        let path = directory.join(file);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     let at = global.tools.first().map_or_else(String::new, |path| format!(" --tools {}", path.display()));
     let tool = tool_names(&wanted).swap_remove(0);
     printer.json_or(

@@ -33,6 +33,12 @@ fn every_template_works_as_it_is() {
     check(&pinza, &["tools", "check"], 0, "6 tools, 0 problems, 0 warnings\n", "");
     let types = std::fs::read_to_string(pinza.home().join("tools/pinza.d.ts")).unwrap();
     assert!(types.contains("declare function fetch("));
+    let made: Value =
+        serde_json::from_str(&std::fs::read_to_string(pinza.home().join("tools/plain.json")).unwrap())
+            .unwrap();
+    let schema = pinza.home().join("tools").join(made["$schema"].as_str().unwrap());
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    assert_eq!(schema["title"], "Manifest of JavaScript tools");
     check(&pinza, &["tools", "test"], 0, "...\n10 passed, 0 failed\n", "");
 }
 
