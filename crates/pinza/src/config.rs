@@ -12,7 +12,13 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use pinza::{Rule, host::files::Hardlinks};
+use pinza::{
+    Rule,
+    host::{
+        files::Hardlinks,
+        http::{HttpClient, HttpOptions},
+    },
+};
 use serde::Deserialize;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
@@ -175,6 +181,9 @@ fn parse(path: &Path, text: &str) -> Result<(Config, DocumentMut)> {
     let config: Config = toml_edit::de::from_str(text)
         .map_err(|error| anyhow!("{}", error.to_string().trim_end()))
         .with_context(place)?;
+    // Found here, a wrong origin is a fault of this file, and cannot be written to it.
+    let rewrite = config.net.rewrite.clone().into_iter().collect();
+    HttpClient::new(HttpOptions { rewrite, ..HttpOptions::default() }).map(drop).with_context(place)?;
     let document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| anyhow!("{error}")).with_context(place)?;
     Ok((config, document))

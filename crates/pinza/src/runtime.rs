@@ -278,11 +278,6 @@ fn register_scripts(
         return Vec::new();
     }
     let Loaded { tools, groups, mut problems } = pinza_js::load(places, on_clash);
-    for group in groups {
-        if registry.group(group.name.as_str()).is_none() {
-            registry.register_group(group);
-        }
-    }
     // One copy of a script for all its tools.
     let mut codes: HashMap<*const ScriptSource, Arc<Code>> = HashMap::new();
     for loaded in tools {
@@ -298,6 +293,13 @@ fn register_scripts(
                     problems.push(clash);
                 }
             }
+        }
+    }
+    // Where all of its tools gave way, or took the place of others in their groups, a group is nothing.
+    for group in groups {
+        let has_tools = registry.list().any(|meta| meta.group.as_ref() == Some(&group.name));
+        if has_tools && registry.group(group.name.as_str()).is_none() {
+            registry.register_group(group);
         }
     }
     problems

@@ -226,16 +226,20 @@ fn tool(waiting: &Waiting, entry: ManifestEntry, function: String, script: &Arc<
 /// The script's own name of an entry's function.
 fn entry_function(script: &Script, entry: &ManifestEntry, file: &str) -> Result<String, String> {
     let tool = &entry.definition.name;
-    let Some(name) = &entry.function else {
-        // A module may simply export its one function.
-        let found = script.entry(EXECUTE).or_else(|| script.entry("default")).map(str::to_owned);
-        return found.ok_or_else(|| {
-            format!("{file} has no function '{EXECUTE}' for tool '{tool}'{}", hint(script, EXECUTE))
-        });
-    };
-    let found = script.entry(name).map(str::to_owned);
+    let name = entry.function.as_deref().unwrap_or(EXECUTE);
+    // A module may simply export its one function.
+    let by_default = || entry.function.is_none().then(|| script.entry("default")).flatten();
+    let found = script.entry(name).or_else(by_default).map(str::to_owned);
     found.ok_or_else(|| {
-        format!("{file} has no function '{}' for tool '{tool}'{}", visible(name), hint(script, name))
+        let reason = match (script.other(name), script.other("default")) {
+            (Some(other), _) => format!("; '{}' is {other}", visible(name)),
+            (None, Some(other)) if entry.function.is_none() => format!("; its default export is {other}"),
+            _ if script.is_commonjs => {
+                "; module.exports is for libraries, a tool's function is declared".into()
+            }
+            _ => hint(script, name),
+        };
+        format!("{file} has no function '{}' for tool '{tool}'{reason}", visible(name))
     })
 }
 
