@@ -9,6 +9,7 @@ mod frame;
 mod job;
 mod loader;
 mod manifest;
+mod placement;
 mod pool;
 mod prelude;
 mod source;
