@@ -26,10 +26,9 @@ use crate::{
     bridge::{self, Asking},
     frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
     loader::{Libraries, ScriptSource},
-    placement::{PATIENCE, SMALL},
     pool::{Age, Code, Worker},
     tool::{Host, Limits},
-    wire::Incoming,
+    wire::{Incoming, QUICK},
     worker::OUT_OF_MEMORY,
 };
 
@@ -106,15 +105,14 @@ impl Job<'_> {
         } else {
             call
         };
-        let Worker { incoming, outgoing, placement, .. } = worker;
-        let begun = Instant::now();
-        if self.code.small.load(Ordering::Relaxed) && self.host.pool.has_one_call() {
-            placement.hold();
-        } else {
-            placement.release();
-        }
         // A worker says nothing before it has all of this.
+        let Worker { incoming, outgoing, .. } = worker;
+        let begun = Instant::now();
         outgoing.send(&frames).await?;
+        // Only where the last call showed that it pays, and no other call waits for this thread.
+        if self.code.quick.load(Ordering::Relaxed) && self.host.pool.has_one_call() {
+            incoming.spin();
+        }
         // Frames to the worker go through a queue, so that reading never waits for writing:
         // both sides could otherwise wait for the other to read.
         let (outbox, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
@@ -137,18 +135,12 @@ impl Job<'_> {
             }
             std::future::pending::<io::Result<(End, String, Log)>>().await
         };
-        let letting_go = async {
-            tokio::time::sleep(PATIENCE).await;
-            placement.release();
-            std::future::pending::<io::Result<(End, String, Log)>>().await
-        };
         let asking = Asking { job: self, context };
         let ended = tokio::select! {
             ended = converse(incoming, &asking, send, heard) => ended,
             failed = writing => failed,
-            never = letting_go => never,
         };
-        self.code.small.store(begun.elapsed() < SMALL, Ordering::Relaxed);
+        self.code.quick.store(begun.elapsed() < QUICK, Ordering::Relaxed);
         ended
     }
 }

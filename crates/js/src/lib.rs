@@ -9,7 +9,6 @@ mod frame;
 mod job;
 mod loader;
 mod manifest;
-mod placement;
 mod pool;
 mod prelude;
 mod source;

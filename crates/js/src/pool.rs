@@ -27,7 +27,6 @@ use tokio::{
 use crate::{
     frame::{EngineKind, FromWorker, ToWorker, encode},
     loader::ScriptSource,
-    placement::Placement,
     wire::{Incoming, Outgoing},
     worker::WORK,
 };
@@ -58,14 +57,14 @@ const KEPT: usize = 16 << 20;
 pub struct Code {
     pub(crate) number: u64,
     pub(crate) script: Arc<ScriptSource>,
-    /// Whether its last call was a small one.
-    pub(crate) small: AtomicBool,
+    /// Whether its last call was over so soon that waiting on the spot paid.
+    pub(crate) quick: AtomicBool,
 }
 
 impl Code {
     pub fn new(script: Arc<ScriptSource>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script, small: AtomicBool::new(false) }
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script, quick: AtomicBool::new(false) }
     }
 }
 
@@ -267,7 +266,6 @@ pub(crate) struct Worker {
     child: Child,
     pub(crate) incoming: Incoming,
     pub(crate) outgoing: Outgoing,
-    pub(crate) placement: Placement,
     loaded: HashSet<u64>,
     /// The size of what is loaded.
     kept: usize,
@@ -287,13 +285,11 @@ impl Worker {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()?;
-        let process = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         let (reading, writing) = UnixStream::from_std(ours)?.into_split();
         Ok(Self {
             child,
             incoming: Incoming::new(reading),
             outgoing: Outgoing::new(writing),
-            placement: Placement::of(process),
             loaded: HashSet::new(),
             kept: 0,
             sandbox: Arc::default(),
