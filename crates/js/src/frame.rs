@@ -44,6 +44,8 @@ pub(crate) struct CallFrame {
     /// Bytes above what the loaded script takes.
     pub(crate) heap: usize,
     pub(crate) stack: usize,
+    /// Another call may follow at once: stay awake for a moment.
+    pub(crate) alert: bool,
 }
 
 /// How a worker makes the state for a call.
@@ -91,9 +93,12 @@ pub(crate) enum FromWorker {
         level: String,
         text: String,
     },
-    /// The call's end. The text, of the result or of the error, is the frame's bytes.
+    /// The call's end, and how many microseconds it took. The text, of the result or of the
+    /// error, is the frame's bytes.
     Result {
         end: End,
+        #[serde(default)]
+        took: u64,
     },
 }
 
@@ -213,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_cut_of_a_frame_is_an_end_and_not_a_wait() {
-        let whole = encode(&FromWorker::Result { end: End::Ok }, b"text");
+        let whole = encode(&FromWorker::Result { end: End::Ok, took: 7 }, b"text");
         for length in 0..whole.len() {
             assert_eq!(error::<FromWorker>(&whole[..length]), io::ErrorKind::UnexpectedEof, "{length}");
         }

@@ -9,7 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::Duration,
 };
 
 use futures_util::{
@@ -23,12 +23,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::{
+    awake::SMALL,
     bridge::{self, Asking},
     frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
     loader::{Libraries, ScriptSource},
     pool::{Age, Code, Worker},
     tool::{Host, Limits},
-    wire::{Incoming, QUICK},
+    wire::Incoming,
     worker::OUT_OF_MEMORY,
 };
 
@@ -89,11 +90,14 @@ impl Job<'_> {
         context: &CallContext<'_>,
         heard: &mut bool,
     ) -> io::Result<(End, String, Log)> {
+        // Only where the last call showed that it pays, and no other call wants the processor.
+        let alert = self.code.small.load(Ordering::Relaxed) && self.host.pool.has_one_call();
         let call = CallFrame {
             script: self.code.number,
             entry: self.entry.clone(),
             heap: self.limits.heap,
             stack: self.limits.stack,
+            alert,
         };
         let call = frame::encode(&ToWorker::Call(call), self.params.as_bytes());
         // A worker forgets a program once it has run.
@@ -107,11 +111,9 @@ impl Job<'_> {
         };
         // A worker says nothing before it has all of this.
         let Worker { incoming, outgoing, .. } = worker;
-        let begun = Instant::now();
         outgoing.send(&frames).await?;
-        // Only where the last call showed that it pays, and no other call waits for this thread.
-        if self.code.quick.load(Ordering::Relaxed) && self.host.pool.has_one_call() {
-            incoming.spin();
+        if alert {
+            incoming.wait_awake();
         }
         // Frames to the worker go through a queue, so that reading never waits for writing:
         // both sides could otherwise wait for the other to read.
@@ -136,12 +138,10 @@ impl Job<'_> {
             std::future::pending::<io::Result<(End, String, Log)>>().await
         };
         let asking = Asking { job: self, context };
-        let ended = tokio::select! {
+        tokio::select! {
             ended = converse(incoming, &asking, send, heard) => ended,
             failed = writing => failed,
-        };
-        self.code.quick.store(begun.elapsed() < QUICK, Ordering::Relaxed);
-        ended
+        }
     }
 }
 
@@ -161,7 +161,8 @@ async fn converse(
                 let (message, bytes) = frame?;
                 *heard = true;
                 match message {
-                    FromWorker::Result { end } => {
+                    FromWorker::Result { end, took } => {
+                        asking.job.code.small.store(Duration::from_micros(took) < SMALL, Ordering::Relaxed);
                         return Ok((end, String::from_utf8_lossy(&bytes).into_owned(), log));
                     }
                     FromWorker::Log { level, text } => {

@@ -3,6 +3,7 @@
 //! A script runs in a worker ([`work`]), this program started again, which has nothing but a
 //! socket. What a script may do, it asks Pinza for, and Pinza decides as for any other tool.
 
+mod awake;
 mod bridge;
 mod eval;
 mod frame;

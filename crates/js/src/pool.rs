@@ -57,14 +57,14 @@ const KEPT: usize = 16 << 20;
 pub struct Code {
     pub(crate) number: u64,
     pub(crate) script: Arc<ScriptSource>,
-    /// Whether its last call was over so soon that waiting on the spot paid.
-    pub(crate) quick: AtomicBool,
+    /// Whether its last call was a small one.
+    pub(crate) small: AtomicBool,
 }
 
 impl Code {
     pub fn new(script: Arc<ScriptSource>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script, quick: AtomicBool::new(false) }
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script, small: AtomicBool::new(false) }
     }
 }
 

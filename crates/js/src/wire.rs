@@ -1,27 +1,19 @@
 //! The socket to a worker, on Pinza's side.
 
-use std::{
-    io,
-    time::{Duration, Instant},
-};
+use std::io;
 
 use tokio::{
     io::AsyncWriteExt as _,
     net::unix::{OwnedReadHalf, OwnedWriteHalf},
 };
 
-use crate::frame::{self, FromWorker, HEAD};
+use crate::{
+    awake::wait_awake,
+    frame::{self, FromWorker, HEAD},
+};
 
 /// Room for one read; a larger frame takes several.
 const CHUNK: usize = 16 << 10;
-
-/// A call that is over within this time is cheaper to wait for on the spot: going to sleep and
-/// being woken takes longer, where the processors are virtual ones much longer.
-const SPIN: Duration = Duration::from_micros(100);
-
-/// A call that was over within this time, which may have a sleep in it, is waited for on the spot
-/// the next time.
-pub(crate) const QUICK: Duration = Duration::from_micros(250);
 
 /// Frames from a worker. What has come of one stays here, so reading may be given up at any time.
 #[derive(Debug)]
@@ -52,20 +44,9 @@ impl Incoming {
         }
     }
 
-    /// Waits a moment for something to come, without going to sleep. Tells whether it came.
-    pub(crate) fn spin(&mut self) -> bool {
-        let begun = Instant::now();
-        while begun.elapsed() < SPIN {
-            self.buffer.reserve(CHUNK);
-            // Past tokio, which would not ask the system before the system has told it.
-            match rustix::io::read(self.half.as_ref(), rustix::buffer::spare_capacity(&mut self.buffer)) {
-                Ok(read) => return read > 0,
-                // The worker may be waiting for this very processor.
-                Err(rustix::io::Errno::AGAIN) => std::thread::yield_now(),
-                Err(_) => return false,
-            }
-        }
-        false
+    /// Waits a moment for a frame, without going to sleep.
+    pub(crate) fn wait_awake(&self) {
+        wait_awake(self.half.as_ref());
     }
 
     /// A frame that has come whole.

@@ -14,7 +14,10 @@ use std::{
 
 use serde::Serialize;
 
-use crate::frame::{self, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker};
+use crate::{
+    awake::wait_awake,
+    frame::{self, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
+};
 
 /// An answer from Pinza.
 pub(super) struct Reply {
@@ -53,6 +56,7 @@ pub(super) struct Link {
     /// The same moment, in milliseconds since 1970.
     origin: Cell<f64>,
     chance: Cell<Option<u64>>,
+    alert: Cell<bool>,
 }
 
 impl Link {
@@ -70,6 +74,7 @@ impl Link {
             begun: Cell::new(Instant::now()),
             origin: Cell::new(0.0),
             chance: Cell::new(None),
+            alert: Cell::new(false),
         })
     }
 
@@ -78,7 +83,20 @@ impl Link {
     }
 
     pub(super) fn receive(&self) -> io::Result<(ToWorker, Vec<u8>)> {
+        if self.alert.take() && self.incoming.borrow().buffer().is_empty() {
+            wait_awake(&self.socket);
+        }
         frame::read(&mut *self.incoming.borrow_mut())
+    }
+
+    /// Whether the next wait begins awake.
+    pub(super) fn stay_alert(&self, alert: bool) {
+        self.alert.set(alert);
+    }
+
+    /// Microseconds since the call began.
+    pub(super) fn now_micros(&self) -> u64 {
+        self.begun.get().elapsed().as_micros().try_into().unwrap_or(u64::MAX)
     }
 
     /// Starts a request; its answer comes through [`next_reply`](Self::next_reply).

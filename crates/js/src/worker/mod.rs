@@ -105,7 +105,9 @@ fn serve_call(
                     Some(script) => sandbox.call(&Call { script, frame: &frame, params: &bytes }),
                     None => (End::Threw, engine::explained("the script was not loaded")),
                 };
-                link.send(&FromWorker::Result { end }, text.as_bytes())?;
+                let took = link.now_micros();
+                link.send(&FromWorker::Result { end, took }, text.as_bytes())?;
+                link.stay_alert(frame.alert);
                 // A program is run once.
                 if frame.entry == Entry::Program {
                     scripts.remove(&frame.script);
