@@ -10,9 +10,10 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Number, Value};
 
 use crate::{
-    definition::{ToolDefinition, json_type},
+    definition::{Parameters, ToolDefinition, json_type},
     error::ToolError,
     tool::Arguments,
+    visible::visible,
 };
 
 /// References followed while repairing; deeper schemas are validated but not repaired.
@@ -37,13 +38,16 @@ impl Checker {
         rename_aliases(tool, &mut arguments);
         let schema = tool.parameters.schema();
         repair_object(schema, schema, &mut arguments, 0);
-        if keyword(schema, "additionalProperties") == Some(&Value::Bool(false)) {
-            drop_extras(schema, &mut arguments);
-        }
         // A required parameter is checked here as well, so that the message comes in the
         // schema's order and a null is called what it is: missing.
         if let Some(name) = tool.parameters.required().find(|name| is_missing(schema, &arguments, name)) {
-            return Err(missing(name));
+            return Err(match strangers(schema, &arguments) {
+                Some(hint) => missing(name).hint(hint),
+                None => missing(name),
+            });
+        }
+        if keyword(schema, "additionalProperties") == Some(&Value::Bool(false)) {
+            drop_extras(schema, &mut arguments);
         }
         let instance = Value::Object(arguments);
         let validator = self.validator(schema)?;
@@ -64,6 +68,11 @@ impl Checker {
                 .hint("This is a fault of the tool; its author has to mend the schema.")
         })
     }
+}
+
+/// Why a schema cannot check arguments, if it cannot. For authors: a call finds out by itself.
+pub fn schema_fault(parameters: &Parameters) -> Option<String> {
+    compile(parameters.schema()).err()
 }
 
 fn compile(schema: &Value) -> Result<Validator, String> {
@@ -220,6 +229,18 @@ fn keyword<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
 
 fn not_an_object(got: &str) -> ToolError {
     ToolError::validation(format!("Arguments must be a JSON object but got {got}"))
+}
+
+/// Extra parameters are no error, but beside a missing one they are likely to be it under another name.
+fn strangers(schema: &Value, arguments: &Arguments) -> Option<String> {
+    // A model may write names of any length.
+    const SHOWN: usize = 20;
+    const LENGTH: usize = 64;
+    let declared = schema.get("properties").and_then(Value::as_object)?;
+    let stranger = arguments.keys().find(|name| name.len() <= LENGTH && !declared.contains_key(*name))?;
+    let known: Vec<String> = declared.keys().take(SHOWN).map(|name| visible(name)).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Some(format!("There is no parameter '{}'; there are: {known}", visible(stranger)))
 }
 
 fn missing(path: &str) -> ToolError {

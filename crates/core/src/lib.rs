@@ -38,6 +38,7 @@ mod fs;
 mod observer;
 
 pub use approval::{Answer, Approver, Prompt, PromptDesk, YesApprover};
+pub use arguments::schema_fault;
 pub use bounds::{OUTPUT_LIMIT, OutputStore, TextLimit};
 pub use catalog::{
     CATALOG, CUSTOM_SECTION, CatalogRow, Profile, SECTIONS, Section, catalog_row, catalog_set, catalog_sets,

@@ -316,7 +316,11 @@ async fn library(asking: &Asking<'_>, asked: LibraryName) -> Result<Answer, Tool
     let Some(library) = libraries.get(&asked.name).cloned() else {
         let known: Vec<&str> = libraries.keys().map(String::as_str).collect();
         let error = ToolError::new(ErrorKind::NotFound, format!("There is no library '{name}'"));
-        return Err(error.hint(format!("There are: {}", known.join(", "))));
+        let hint = match known.as_slice() {
+            [] => "A library is a script without a manifest beside the tool, and there is none.".to_owned(),
+            known => format!("There are: {}.", known.join(", ")),
+        };
+        return Err(error.hint(hint));
     };
     let read = tokio::task::spawn_blocking(move || library.read()).await;
     let script = read.map_err(|error| ToolError::execution(error.to_string()))?.map_err(|problems| {

@@ -30,8 +30,7 @@ pub struct Asked {
 impl Caps {
     /// Takes from a tool what is above, and says what it asked for. What it has without asking is taken silently.
     pub(crate) fn apply(&self, tool: &mut LoadedTool) -> Vec<String> {
-        tool.limits.heap = tool.limits.heap.min(self.heap);
-        tool.limits.stack = tool.limits.stack.min(self.stack);
+        tool.limits = tool.limits.within(self);
         tool.definition.timeout = tool.definition.timeout.min(self.timeout);
         let asked = &tool.asked;
         let heap = asked

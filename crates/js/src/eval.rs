@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
+    caps::Caps,
     frame::Entry,
     job::Job,
     loader::{Libraries, ScriptSource},
@@ -15,9 +16,13 @@ use crate::{
     tool::{Host, Limits},
 };
 
+const TIMEOUT: Duration = Duration::from_secs(60);
+
 #[derive(Debug)]
 pub struct JsEval {
     pub host: Arc<Host>,
+    /// It asks for nothing, and may get less than what is usual.
+    pub caps: Caps,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,7 +44,7 @@ impl NativeTool for JsEval {
     fn definition(&self) -> ToolDefinition {
         ToolDefinition::new(ToolName::known(Self::NAME), Self::DESCRIPTION)
             .title("Run JavaScript")
-            .timeout(Duration::from_secs(60))
+            .timeout(TIMEOUT.min(self.caps.timeout))
     }
 
     async fn call(&self, parameters: Parameters, context: &CallContext<'_>) -> ToolResult {
@@ -49,7 +54,7 @@ impl NativeTool for JsEval {
             code: &code,
             entry: Entry::Program,
             params: "{}".into(),
-            limits: Limits::default(),
+            limits: Limits::default().within(&self.caps),
             libraries: &Libraries::new(),
             host: &self.host,
         };

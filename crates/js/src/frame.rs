@@ -24,29 +24,39 @@ pub(crate) const HEAD: usize = 8;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum ToWorker {
+    /// The first frame. Its bytes are the prelude as a worker of this build compiled it, or none.
+    Start { engine: EngineKind, build: u64 },
     /// Keep a script under a number; its code is the frame's bytes.
-    Load {
-        script: u64,
-        file: String,
-    },
+    Load { script: u64, file: String },
+    /// A call; its parameters, as JSON, are the frame's bytes.
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
-    Reply {
-        id: u32,
-        ok: bool,
-        json: Option<String>,
-        has_bytes: bool,
-    },
+    Reply { id: u32, ok: bool, json: Option<String>, has_bytes: bool },
+    /// Nobody wants the call's answer any more. A signal says the same to a script that does not
+    /// wait for anything.
+    Stop,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CallFrame {
     pub(crate) script: u64,
     pub(crate) entry: Entry,
-    pub(crate) params: String,
     /// Bytes above what the loaded script takes.
     pub(crate) heap: usize,
     pub(crate) stack: usize,
+    /// Another call may follow at once: stay awake for a moment.
+    pub(crate) alert: bool,
+}
+
+/// How a worker makes the state for a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EngineKind {
+    /// By copying back the image of one, where the system lends the address space for it.
+    #[default]
+    Imaged,
+    /// By making a new one.
+    Fresh,
 }
 
 /// What of a script is called.
@@ -63,10 +73,12 @@ pub(crate) enum Entry {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromWorker {
-    /// The worker waits for a call, with a new engine. The sandbox is closed behind it; what
-    /// held, in words.
+    /// The worker has started and waits for a call. The sandbox is closed behind it; what held,
+    /// in words. Its bytes are the prelude, if it had to compile it.
     Ready {
         sandbox: Vec<String>,
+        #[serde(default)]
+        build: u64,
     },
     Request {
         id: u32,
@@ -81,9 +93,12 @@ pub(crate) enum FromWorker {
         level: String,
         text: String,
     },
-    /// The call's end. The text, of the result or of the error, is the frame's bytes.
+    /// The call's end, and how many microseconds it took. The text, of the result or of the
+    /// error, is the frame's bytes.
     Result {
         end: End,
+        #[serde(default)]
+        took: u64,
     },
 }
 
@@ -98,6 +113,8 @@ pub(crate) enum End {
     Stalled,
     Memory,
     Output,
+    /// Pinza asked for it.
+    Stopped,
 }
 
 pub(crate) fn encode(json: &impl Serialize, bytes: &[u8]) -> Vec<u8> {
@@ -201,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_cut_of_a_frame_is_an_end_and_not_a_wait() {
-        let whole = encode(&FromWorker::Result { end: End::Ok }, b"text");
+        let whole = encode(&FromWorker::Result { end: End::Ok, took: 7 }, b"text");
         for length in 0..whole.len() {
             assert_eq!(error::<FromWorker>(&whole[..length]), io::ErrorKind::UnexpectedEof, "{length}");
         }

@@ -5,7 +5,11 @@ use std::{
     collections::HashMap,
     io,
     os::unix::process::ExitStatusExt as _,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use futures_util::{
@@ -16,14 +20,16 @@ use futures_util::{
 use pinza_core::{CallContext, Content, ErrorKind, ToolError, ToolOutput, ToolResult};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{io::AsyncWriteExt as _, sync::mpsc};
+use tokio::sync::mpsc;
 
 use crate::{
+    awake::SMALL,
     bridge::{self, Asking},
     frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
     loader::{Libraries, ScriptSource},
-    pool::{Code, Worker, receive},
+    pool::{Age, Code, Worker},
     tool::{Host, Limits},
+    wire::Incoming,
     worker::OUT_OF_MEMORY,
 };
 
@@ -48,26 +54,67 @@ impl Job<'_> {
     pub(crate) async fn run(self, context: &CallContext<'_>) -> ToolResult {
         let lost =
             |error: io::Error| ToolError::execution(format!("Tool execution failed: no worker: {error}"));
-        let mut lease = self.host.pool.lease().await.map_err(lost)?;
-        let sandbox = lease.worker.sandbox.clone();
-        match self.run_in(&mut lease.worker, context).await {
-            Ok((end, text, log)) => {
-                lease.finish();
-                answer(end, text, &self.code.script)
-                    .map(|output| output.details(json!({ "sandbox": sandbox, "log": log })))
+        let mut lease = self.host.pool.lease(self.code).await.map_err(lost)?;
+        loop {
+            let sandbox = Arc::clone(&lease.worker().map_err(lost)?.sandbox);
+            let mut heard = false;
+            match self.run_in(lease.worker().map_err(lost)?, context, &mut heard).await {
+                Ok((end, text, log)) => {
+                    lease.finish();
+                    return answer(end, text, &self.code.script)
+                        .map(|output| output.details(json!({ "sandbox": &*sandbox, "log": log })));
+                }
+                // The worker broke the rules, and dies with its lease.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Err(ToolError::execution(format!(
+                        "Tool execution failed: the script's process was stopped: {error}"
+                    )));
+                }
+                // The socket closed: the process knows why.
+                Err(_) => {
+                    let status = lease.exit_status().await;
+                    // One that had calls before and says nothing about this one may have been dead
+                    // already. Nothing of the call has left it: a new one can take it.
+                    if heard || lease.age == Age::New || is_memory(status) {
+                        return Err(died(status));
+                    }
+                    lease.renew().await.map_err(lost)?;
+                }
             }
-            // The worker broke the rules, and dies with its lease.
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(ToolError::execution(format!(
-                "Tool execution failed: the script's process was stopped: {error}"
-            ))),
-            // The socket closed: the process knows why.
-            Err(_) => Err(died(lease.worker.exit_status().await)),
         }
     }
 
-    async fn run_in(&self, worker: &mut Worker, context: &CallContext<'_>) -> io::Result<(End, String, Log)> {
-        let lacks = worker.lacks(self.code);
-        let (reader, mut writer) = worker.split();
+    async fn run_in(
+        &self,
+        worker: &mut Worker,
+        context: &CallContext<'_>,
+        heard: &mut bool,
+    ) -> io::Result<(End, String, Log)> {
+        // Only where the last call showed that it pays, and no other call wants the processor.
+        let alert = self.code.small.load(Ordering::Relaxed) && self.host.pool.has_one_call();
+        let call = CallFrame {
+            script: self.code.number,
+            entry: self.entry.clone(),
+            heap: self.limits.heap,
+            stack: self.limits.stack,
+            alert,
+        };
+        let call = frame::encode(&ToWorker::Call(call), self.params.as_bytes());
+        // A worker forgets a program once it has run.
+        let frames = if self.entry == Entry::Program || worker.lacks(self.code) {
+            let load = ToWorker::Load { script: self.code.number, file: self.code.script.file.clone() };
+            let mut frames = frame::encode(&load, self.code.script.code.as_bytes());
+            frames.extend(call);
+            frames
+        } else {
+            call
+        };
+        // A worker says nothing before it has all of this.
+        let Worker { incoming, outgoing, .. } = worker;
+        outgoing.send(&frames).await?;
+        if alert {
+            incoming.wait_awake();
+        }
         // Frames to the worker go through a queue, so that reading never waits for writing:
         // both sides could otherwise wait for the other to read.
         let (outbox, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
@@ -83,30 +130,16 @@ impl Job<'_> {
             // The queue lives as long as this call.
             let _ = outbox.send(frame);
         };
-        if lacks {
-            let load = ToWorker::Load { script: self.code.number, file: self.code.script.file.clone() };
-            send(&load, self.code.script.code.as_bytes());
-        }
-        send(
-            &ToWorker::Call(CallFrame {
-                script: self.code.number,
-                entry: self.entry.clone(),
-                params: self.params.clone(),
-                heap: self.limits.heap,
-                stack: self.limits.stack,
-            }),
-            &[],
-        );
         let writing = async {
             while let Some(frame) = queue.recv().await {
-                writer.write_all(&frame).await?;
+                outgoing.send(&frame).await?;
                 waiting.fetch_sub(frame.len(), Ordering::Relaxed);
             }
             std::future::pending::<io::Result<(End, String, Log)>>().await
         };
         let asking = Asking { job: self, context };
         tokio::select! {
-            ended = converse(reader, &asking, send) => ended,
+            ended = converse(incoming, &asking, send, heard) => ended,
             failed = writing => failed,
         }
     }
@@ -114,26 +147,22 @@ impl Job<'_> {
 
 /// Reads frames and answers requests until the result comes.
 async fn converse(
-    reader: tokio::net::unix::ReadHalf<'_>,
+    incoming: &mut Incoming,
     asking: &Asking<'_>,
     send: impl Fn(&ToWorker, &[u8]),
+    heard: &mut bool,
 ) -> io::Result<(End, String, Log)> {
-    // A frame is read to its end before the next is begun, whatever is ready in between.
-    let next = |mut reader| async move {
-        let frame = receive(&mut reader).await;
-        (reader, frame)
-    };
-    let mut reading = Box::pin(next(reader));
     let mut answers = FuturesUnordered::new();
     let mut cancels: HashMap<u32, AbortHandle> = HashMap::new();
     let mut log = Log::new();
     loop {
         tokio::select! {
-            (reader, frame) = &mut reading => {
+            frame = incoming.frame() => {
                 let (message, bytes) = frame?;
-                reading = Box::pin(next(reader));
+                *heard = true;
                 match message {
-                    FromWorker::Result { end } => {
+                    FromWorker::Result { end, took } => {
+                        asking.job.code.small.store(Duration::from_micros(took) < SMALL, Ordering::Relaxed);
                         return Ok((end, String::from_utf8_lossy(&bytes).into_owned(), log));
                     }
                     FromWorker::Log { level, text } => {
@@ -206,6 +235,8 @@ fn answer(end: End, text: String, script: &ScriptSource) -> ToolResult {
             "Tool execution failed: the script waits for a promise that nothing can settle any more",
         )),
         End::Threw => Err(thrown(&text, script)),
+        // Only a call that was given up is asked to stop, and nobody reads its answer.
+        End::Stopped => Err(ToolError::new(ErrorKind::Cancelled, "The call was stopped")),
     }
 }
 
@@ -255,9 +286,13 @@ fn memory_limit() -> ToolError {
         .hint("Work on less at once, or ask for more with \"limits\" in the manifest.")
 }
 
+fn is_memory(status: Option<std::process::ExitStatus>) -> bool {
+    status.and_then(|status| status.code()) == Some(OUT_OF_MEMORY)
+}
+
 fn died(status: Option<std::process::ExitStatus>) -> ToolError {
     match status {
-        Some(status) if status.code() == Some(OUT_OF_MEMORY) => memory_limit(),
+        _ if is_memory(status) => memory_limit(),
         Some(status) => {
             let how = status.signal().map_or_else(|| status.to_string(), |signal| format!("signal {signal}"));
             ToolError::execution(format!("Tool execution failed: the script's process died ({how})"))

@@ -3,6 +3,7 @@
 //! A script runs in a worker ([`work`]), this program started again, which has nothing but a
 //! socket. What a script may do, it asks Pinza for, and Pinza decides as for any other tool.
 
+mod awake;
 mod bridge;
 mod caps;
 mod eval;
@@ -15,6 +16,7 @@ mod prelude;
 mod source;
 mod stand_in;
 mod tool;
+mod wire;
 mod worker;
 
 pub use caps::{Asked, Caps};

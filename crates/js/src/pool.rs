@@ -1,49 +1,50 @@
-//! Workers, pre-started and replaced: one call has one worker, and a worker that was in the
-//! middle of a call when the call ended is killed, not reused.
+//! Workers, pre-started and replaced: one call has one worker.
 //!
-//! A worker says that it is ready before each call, not only before the first: one that died of
-//! what a script left behind is found here, and the next call gets another.
+//! A worker whose call is given up in the middle is asked to stop; one that does not is killed.
+//! Workers that nobody needs for a while end, but for a few.
 
 use std::{
     collections::HashSet,
     io,
     os::fd::OwnedFd,
-    path::PathBuf,
-    pin::Pin,
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    task::{Context, Poll, ready},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWrite},
-    net::{
-        UnixStream,
-        unix::{ReadHalf, WriteHalf},
-    },
+    net::UnixStream,
     process::{Child, Command},
-    sync::{Semaphore, SemaphorePermit},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
 use crate::{
-    frame::{self, FromWorker, HEAD},
+    frame::{EngineKind, FromWorker, ToWorker, encode},
     loader::ScriptSource,
+    wire::{Incoming, Outgoing},
     worker::WORK,
 };
 
 /// Calls that run at the same time; more wait their turn.
 const WORKERS: usize = 64;
 
-/// Workers that wait for work. Each takes a few megabytes.
-const IDLE: usize = 4;
+/// Workers that wait for work however long it takes. Each takes a few megabytes.
+const LASTING: usize = 2;
+
+/// The others wait this long.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// A worker that has not said by now that it is ready is not going to.
 const START: Duration = Duration::from_secs(10);
+
+/// From being asked to stop to being killed.
+const GRACE: Duration = Duration::from_millis(25);
 
 /// From a closed socket to the end of the process.
 const END: Duration = Duration::from_secs(2);
@@ -56,12 +57,14 @@ const KEPT: usize = 16 << 20;
 pub struct Code {
     pub(crate) number: u64,
     pub(crate) script: Arc<ScriptSource>,
+    /// Whether its last call was a small one.
+    pub(crate) small: AtomicBool,
 }
 
 impl Code {
     pub fn new(script: Arc<ScriptSource>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script }
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script, small: AtomicBool::new(false) }
     }
 }
 
@@ -69,15 +72,46 @@ impl Code {
 #[derive(Debug)]
 pub struct Pool {
     program: PathBuf,
-    places: Semaphore,
+    engine: EngineKind,
+    /// The prelude as the first worker compiled it, before it saw any script, for the others.
+    prelude: OnceLock<Prelude>,
+    places: Arc<Semaphore>,
     /// A std lock, held for a push or a pop.
-    idle: Mutex<Vec<Worker>>,
+    idle: Mutex<Vec<Idle>>,
+    /// Whether somebody looks after workers that nobody needs.
+    watched: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Prelude {
+    build: u64,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Idle {
+    worker: Worker,
+    since: Instant,
 }
 
 impl Pool {
     /// `program` must call [`work`](crate::work) when its first argument is [`WORK`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), places: Semaphore::new(WORKERS), idle: Mutex::default() }
+        Self {
+            program: program.into(),
+            engine: EngineKind::default(),
+            prelude: OnceLock::new(),
+            places: Arc::new(Semaphore::new(WORKERS)),
+            idle: Mutex::default(),
+            watched: AtomicBool::new(false),
+        }
+    }
+
+    /// Has workers make a new engine for every call instead of copying one back: slower, and what
+    /// they do anyway where the system does not lend them the address space.
+    #[must_use]
+    pub fn fresh(self) -> Self {
+        Self { engine: EngineKind::Fresh, ..self }
     }
 
     /// The program that is running now.
@@ -85,44 +119,144 @@ impl Pool {
         Self::new("/proc/self/exe")
     }
 
-    /// A ready worker, for one call.
-    pub(crate) async fn lease(self: &Arc<Self>) -> io::Result<Lease<'_>> {
-        let place = self.places.acquire().await.map_err(io::Error::other)?;
-        while let Some(mut worker) = self.waiting() {
-            // One that died while it waited is dropped here.
-            if worker.ready().await.is_ok() {
-                return Ok(Lease { pool: self, worker, _place: place });
-            }
+    /// A worker for one call, one that knows the script if there is one.
+    pub(crate) async fn lease(self: &Arc<Self>, code: &Code) -> io::Result<Lease> {
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+        match self.waiting(code) {
+            Some(worker) => Ok(Lease::new(self, worker, place, Age::Used)),
+            None => Ok(Lease::new(self, self.start().await?, place, Age::New)),
         }
-        let mut worker = Worker::start(&self.program)?;
-        worker.ready().await?;
-        Ok(Lease { pool: self, worker, _place: place })
     }
 
-    fn waiting(&self) -> Option<Worker> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    pub(crate) fn has_one_call(&self) -> bool {
+        self.places.available_permits() + 1 == WORKERS
     }
 
-    fn give_back(&self, worker: Worker) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE && worker.kept < KEPT && !worker.spoiled {
-            idle.push(worker);
+    async fn start(&self) -> io::Result<Worker> {
+        let known = self.prelude.get();
+        let (worker, compiled) = Worker::start(&self.program)?.ready(self.engine, known).await?;
+        if !compiled.bytes.is_empty() {
+            // Another worker may have been first.
+            let _ = self.prelude.set(compiled);
+        }
+        Ok(worker)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waiting(&self, code: &Code) -> Option<Worker> {
+        let mut idle = self.idle();
+        let knows = idle.iter().rposition(|idle| idle.worker.loaded.contains(&code.number));
+        match knows {
+            Some(index) => Some(idle.remove(index).worker),
+            None => idle.pop().map(|idle| idle.worker),
+        }
+    }
+
+    fn give_back(self: &Arc<Self>, worker: Worker) {
+        if worker.kept >= KEPT || worker.outgoing.is_spoiled() {
+            return;
+        }
+        let waiting = {
+            let mut idle = self.idle();
+            idle.push(Idle { worker, since: Instant::now() });
+            idle.len()
+        };
+        if waiting > LASTING && !self.watched.swap(true, Ordering::Relaxed) {
+            tokio::spawn(shrink(Arc::downgrade(self)));
+        }
+    }
+
+    /// One more worker, if none waits: the next call finds it started.
+    async fn replenish(self: &Arc<Self>) {
+        if self.idle().is_empty()
+            && let Ok(worker) = self.start().await
+        {
+            self.give_back(worker);
         }
     }
 }
 
-/// A worker for one call. Dropped in the middle of the call, the worker dies with it.
+/// Ends workers that have waited too long, until few are left or the pool is gone.
+async fn shrink(pool: std::sync::Weak<Pool>) {
+    loop {
+        tokio::time::sleep(LINGER / 2).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let mut idle = pool.idle();
+        while idle.len() > LASTING && idle.first().is_some_and(|idle| idle.since.elapsed() > LINGER) {
+            // They are in the order of their last call.
+            idle.remove(0);
+        }
+        if idle.len() <= LASTING {
+            pool.watched.store(false, Ordering::Relaxed);
+            return;
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    New,
+    Used,
+}
+
+/// A worker for one call. Dropped in the middle of the call, it takes the worker from the script.
 #[derive(Debug)]
-pub(crate) struct Lease<'a> {
-    pool: &'a Pool,
-    pub(crate) worker: Worker,
-    _place: SemaphorePermit<'a>,
+pub(crate) struct Lease {
+    pool: Arc<Pool>,
+    /// Until the call has ended.
+    worker: Option<Worker>,
+    place: Option<OwnedSemaphorePermit>,
+    pub(crate) age: Age,
 }
 
-impl Lease<'_> {
+impl Lease {
+    fn new(pool: &Arc<Pool>, worker: Worker, place: OwnedSemaphorePermit, age: Age) -> Self {
+        Self { pool: Arc::clone(pool), worker: Some(worker), place: Some(place), age }
+    }
+
+    pub(crate) fn worker(&mut self) -> io::Result<&mut Worker> {
+        self.worker.as_mut().ok_or_else(|| io::Error::other("the worker is gone"))
+    }
+
     /// The call has ended inside the worker: it may serve another.
-    pub(crate) fn finish(self) {
-        self.pool.give_back(self.worker);
+    pub(crate) fn finish(mut self) {
+        if let Some(worker) = self.worker.take() {
+            self.pool.give_back(worker);
+        }
+    }
+
+    /// Another worker in the place of one that has died, a new one.
+    pub(crate) async fn renew(&mut self) -> io::Result<()> {
+        self.worker = Some(self.pool.start().await?);
+        self.age = Age::New;
+        Ok(())
+    }
+
+    /// How the process ended, after its socket closed. `None` for one that did not end by itself.
+    pub(crate) async fn exit_status(&mut self) -> Option<ExitStatus> {
+        let mut worker = self.worker.take()?;
+        timeout(END, worker.child.wait()).await.ok()?.ok()
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(worker) = self.worker.take() else { return };
+        // Without a runtime the worker is killed here and now.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (pool, place) = (Arc::clone(&self.pool), self.place.take());
+        // Ends by itself within moments; it holds the place, so that there are never too many workers.
+        runtime.spawn(async move {
+            let stopped = timeout(GRACE, worker.stopped()).await;
+            match stopped {
+                Ok(Some(worker)) => pool.give_back(worker),
+                _ => pool.replenish().await,
+            }
+            drop(place);
+        });
     }
 }
 
@@ -130,17 +264,16 @@ impl Lease<'_> {
 pub(crate) struct Worker {
     /// Killed when dropped.
     child: Child,
-    socket: UnixStream,
+    pub(crate) incoming: Incoming,
+    pub(crate) outgoing: Outgoing,
     loaded: HashSet<u64>,
     /// The size of what is loaded.
     kept: usize,
-    /// A call ended in the middle of a frame to this worker: it would take the next one for the rest.
-    spoiled: bool,
-    pub(crate) sandbox: Vec<String>,
+    pub(crate) sandbox: Arc<[String]>,
 }
 
 impl Worker {
-    fn start(program: &PathBuf) -> io::Result<Self> {
+    fn start(program: &Path) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let child = Command::new(program)
@@ -152,30 +285,48 @@ impl Worker {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()?;
+        let (reading, writing) = UnixStream::from_std(ours)?.into_split();
         Ok(Self {
             child,
-            socket: UnixStream::from_std(ours)?,
+            incoming: Incoming::new(reading),
+            outgoing: Outgoing::new(writing),
             loaded: HashSet::new(),
             kept: 0,
-            spoiled: false,
-            sandbox: Vec::new(),
+            sandbox: Arc::default(),
         })
     }
 
-    /// Waits until it can take a call.
-    async fn ready(&mut self) -> io::Result<()> {
-        if let Some(status) = self.child.try_wait()? {
-            return Err(io::Error::other(format!("the worker ended ({status})")));
-        }
-        let (mut reader, _) = self.socket.split();
-        let Ok(greeting) = timeout(START, receive(&mut reader)).await else {
+    /// Waits until it can take calls; with the prelude, if it compiled it itself.
+    async fn ready(mut self, engine: EngineKind, prelude: Option<&Prelude>) -> io::Result<(Self, Prelude)> {
+        let (build, bytes) = prelude.map_or((0, &[][..]), |prelude| (prelude.build, &prelude.bytes));
+        let greeting = timeout(START, async {
+            self.outgoing.send(&encode(&ToWorker::Start { engine, build }, bytes)).await?;
+            self.incoming.frame().await
+        });
+        let Ok(greeting) = greeting.await else {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "the worker did not start"));
         };
-        match greeting? {
-            (FromWorker::Ready { sandbox }, _) => self.sandbox = sandbox,
-            _ => return Err(io::Error::other("the worker did not say that it is ready")),
+        let (FromWorker::Ready { sandbox, build }, bytes) = greeting? else {
+            return Err(io::Error::other("the worker did not say that it is ready"));
+        };
+        self.sandbox = sandbox.into();
+        Ok((self, Prelude { build, bytes }))
+    }
+
+    /// Asks it to give its call up and waits until it has.
+    async fn stopped(mut self) -> Option<Self> {
+        // A script that runs is told by a signal, one that waits by a frame.
+        let process = self.child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?))?;
+        kill_process(process, Signal::USR1).ok()?;
+        self.outgoing.send(&encode(&ToWorker::Stop, &[])).await.ok()?;
+        loop {
+            match self.incoming.frame().await.ok()? {
+                (FromWorker::Result { .. }, _) => return Some(self),
+                (FromWorker::Ready { .. }, _) => return None,
+                // What it asks for on its way out has no answer.
+                _ => {}
+            }
         }
-        Ok(())
     }
 
     /// Whether a script must be sent before it can be called.
@@ -187,49 +338,4 @@ impl Worker {
         }
         lacks
     }
-
-    /// The two directions, so that neither waits for the other.
-    pub(crate) fn split(&mut self) -> (ReadHalf<'_>, Sending<'_>) {
-        let (reader, writer) = self.socket.split();
-        (reader, Sending { writer, spoiled: &mut self.spoiled })
-    }
-
-    /// How the process ended, after its socket closed. One that does not end is killed with the lease.
-    pub(crate) async fn exit_status(&mut self) -> Option<ExitStatus> {
-        timeout(END, self.child.wait()).await.ok()?.ok()
-    }
-}
-
-/// The way to a worker, one frame a `write_all`. A script may end while the answer to its
-/// request is under way: what was begun and not finished makes the worker useless.
-#[derive(Debug)]
-pub(crate) struct Sending<'a> {
-    writer: WriteHalf<'a>,
-    spoiled: &'a mut bool,
-}
-
-impl AsyncWrite for Sending<'_> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, frame: &[u8]) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.writer).poll_write(cx, frame))?;
-        *self.spoiled = written < frame.len();
-        Poll::Ready(Ok(written))
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.writer).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.writer).poll_shutdown(cx)
-    }
-}
-
-/// The next frame from a worker. Not to be dropped half-way.
-pub(crate) async fn receive(reader: &mut ReadHalf<'_>) -> io::Result<(FromWorker, Vec<u8>)> {
-    let mut head = [0; HEAD];
-    reader.read_exact(&mut head).await?;
-    let (body, json) = frame::lengths(head)?;
-    let mut bytes = vec![0; body];
-    reader.read_exact(&mut bytes).await?;
-    frame::decode(bytes, json)
 }

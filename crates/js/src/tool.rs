@@ -7,7 +7,7 @@ use pinza_host::{http::HttpClient, secrets::VariableStore};
 use serde_json::{Value, json};
 
 use crate::{
-    caps::Asked,
+    caps::{Asked, Caps},
     frame::Entry,
     job::Job,
     loader::{Libraries, LoadedTool},
@@ -52,6 +52,10 @@ impl Limits {
     pub(crate) fn asked(asked: Asked) -> Self {
         let Self { heap, stack } = Self::default();
         Self { heap: asked.heap.unwrap_or(heap), stack: asked.stack.unwrap_or(stack) }
+    }
+
+    pub(crate) fn within(self, caps: &Caps) -> Self {
+        Self { heap: self.heap.min(caps.heap), stack: self.stack.min(caps.stack) }
     }
 }
 

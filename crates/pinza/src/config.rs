@@ -13,7 +13,14 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use pinza::{Rule, host::files::Hardlinks, js::Caps};
+use pinza::{
+    Rule,
+    host::{
+        files::Hardlinks,
+        http::{HttpClient, HttpOptions},
+    },
+    js::Caps,
+};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
@@ -50,7 +57,7 @@ pub(crate) struct PolicyTable {
 pub(crate) struct LimitsTable {
     #[serde(deserialize_with = "within::<1, 512, _>")]
     heap_mb: Option<u16>,
-    #[serde(deserialize_with = "within::<64, 8192, _>")]
+    #[serde(deserialize_with = "within::<64, 6144, _>")]
     stack_kb: Option<u16>,
     #[serde(deserialize_with = "within::<1, 3600, _>")]
     timeout_seconds: Option<u16>,
@@ -236,6 +243,9 @@ fn parse(path: &Path, text: &str) -> Result<(Config, DocumentMut)> {
     let config: Config = toml_edit::de::from_str(text)
         .map_err(|error| anyhow!("{}", error.to_string().trim_end()))
         .with_context(place)?;
+    // Found here, a wrong origin is a fault of this file, and cannot be written to it.
+    let rewrite = config.net.rewrite.clone().into_iter().collect();
+    HttpClient::new(HttpOptions { rewrite, ..HttpOptions::default() }).map(drop).with_context(place)?;
     let document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| anyhow!("{error}")).with_context(place)?;
     Ok((config, document))

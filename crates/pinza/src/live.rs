@@ -6,7 +6,7 @@ use std::{
 };
 
 use pinza_core::{Failure, Registry, Snapshot, ToolContext, ToolName, selects};
-use pinza_js::{Code, Host, JsTool, Loaded, Loader, OnClash, Place, Problem};
+use pinza_js::{Code, Host, JsTool, Libraries, Loaded, LoadedTool, Loader, OnClash, Place, Problem};
 
 /// What all clones of a [`Pinza`](crate::Pinza) share.
 pub(crate) struct Live {
@@ -38,10 +38,27 @@ pub(crate) struct Recipe {
 /// What is remembered of scripts from one load to the next.
 struct Scripts {
     loader: Loader,
-    /// By the address of their source, which they keep alive: one copy of a script for all its tools, and the same one
-    /// as long as it does not change, because workers know it by its number.
-    codes: HashMap<usize, Arc<Code>>,
+    /// By the address of their source, which they keep alive.
+    codes: HashMap<usize, Known>,
     versions: BTreeMap<ToolName, u64>,
+}
+
+/// One copy of a script for all its tools, and the same one as long as neither it nor a library beside it changes:
+/// workers know it by its number, and what it has loaded when its top level has run.
+#[derive(Clone)]
+struct Known {
+    code: Arc<Code>,
+    libraries: Arc<Libraries>,
+}
+
+impl Known {
+    fn new(tool: &LoadedTool) -> Self {
+        Self { code: Arc::new(Code::new(Arc::clone(&tool.script))), libraries: Arc::clone(&tool.libraries) }
+    }
+
+    fn is_of(&self, tool: &LoadedTool) -> bool {
+        Arc::ptr_eq(&self.libraries, &tool.libraries)
+    }
 }
 
 /// What a look at the directories of scripts has changed.
@@ -166,19 +183,15 @@ impl Scripts {
         host: &Arc<Host>,
     ) -> (Vec<Problem>, Vec<String>) {
         let Loaded { tools, groups, mut problems, libraries } = self.loader.load();
-        for group in groups {
-            if registry.group(group.name.as_str()).is_none() {
-                registry.register_group(group);
-            }
-        }
         let last = std::mem::take(&mut self.codes);
         self.versions.clear();
         for loaded in tools {
-            let (script, address) = (&loaded.script, Arc::as_ptr(&loaded.script).addr());
-            let code = self.codes.entry(address).or_insert_with(|| {
-                last.get(&address).cloned().unwrap_or_else(|| Arc::new(Code::new(Arc::clone(script))))
+            let address = Arc::as_ptr(&loaded.script).addr();
+            let known = self.codes.entry(address).or_insert_with(|| {
+                let last = last.get(&address).filter(|known| known.is_of(&loaded));
+                last.cloned().unwrap_or_else(|| Known::new(&loaded))
             });
-            let (code, meta, clash) = (Arc::clone(code), loaded.meta.clone(), loaded.clash());
+            let (code, meta, clash) = (Arc::clone(&known.code), loaded.meta.clone(), loaded.clash());
             let (name, version) = (loaded.definition.name.clone(), loaded.version);
             let tool = Arc::new(JsTool::new(loaded, code, Arc::clone(host)));
             match on_clash {
@@ -192,36 +205,86 @@ impl Scripts {
             }
             self.versions.insert(name, version);
         }
+        // Where all of its tools gave way, or took the place of others in their groups, a group is nothing.
+        for group in groups {
+            let has_tools = registry.list().any(|meta| meta.group.as_ref() == Some(&group.name));
+            if has_tools && registry.group(group.name.as_str()).is_none() {
+                registry.register_group(group);
+            }
+        }
         (problems, libraries)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, path::Path};
 
     use pinza_js::Place;
+    use tempfile::TempDir;
 
     use super::*;
     use crate::Pinza;
 
+    fn tool(directory: &TempDir, name: &str) {
+        let put = |file: &str, text: &str| fs::write(directory.path().join(file), text).unwrap();
+        put(&format!("{name}.json"), &format!(r#"{{"name": "{name}", "description": "x"}}"#));
+        put(&format!("{name}.js"), &format!("function execute() {{ return '{name}' }}"));
+    }
+
+    fn pinza<'a>(directories: impl IntoIterator<Item = &'a TempDir>) -> Pinza {
+        let places: Vec<_> =
+            directories.into_iter().map(|directory| Place::Directory(directory.path().to_owned())).collect();
+        let workspace = places.first().and_then(Place::directory).map(Path::to_owned).unwrap();
+        Pinza::builder().workspace(workspace).helper(crate::THIS_PROGRAM).scripts(places).build().unwrap()
+    }
+
+    /// How many of two codes are still in use.
+    fn kept(pinza: &Pinza, before: &[Arc<Code>]) -> usize {
+        let now = codes(pinza);
+        assert_eq!((before.len(), now.len()), (2, 2));
+        now.iter().filter(|code| before.iter().any(|old| Arc::ptr_eq(old, code))).count()
+    }
+
+    fn codes(pinza: &Pinza) -> Vec<Arc<Code>> {
+        pinza.live().scripts().codes.values().map(|known| Arc::clone(&known.code)).collect()
+    }
+
     #[test]
     fn workers_need_not_load_again_what_did_not_change() {
         let directory = tempfile::tempdir().unwrap();
-        let put = |file: &str, text: &str| fs::write(directory.path().join(file), text).unwrap();
-        for name in ["a", "b"] {
-            put(&format!("{name}.json"), &format!(r#"{{"name": "{name}", "description": "x"}}"#));
-            put(&format!("{name}.js"), &format!("function execute() {{ return '{name}' }}"));
-        }
-        let places = [Place::Directory(directory.path().to_owned())];
-        let pinza = Pinza::builder().workspace(directory.path()).helper(crate::THIS_PROGRAM).scripts(places);
-        let pinza = pinza.build().unwrap();
-        let codes = || pinza.live().scripts().codes.values().cloned().collect::<Vec<_>>();
-        let before = codes();
-        put("a.js", "function execute() { return 'c' }");
+        tool(&directory, "a");
+        tool(&directory, "b");
+        let pinza = pinza([&directory]);
+        let before = codes(&pinza);
+        fs::write(directory.path().join("a.js"), "function execute() { return 'c' }").unwrap();
         assert_eq!(pinza.live().reload().changed, ["a"]);
-        let after = codes();
-        let kept = after.iter().filter(|code| before.iter().any(|old| Arc::ptr_eq(old, code)));
-        assert_eq!((before.len(), after.len(), kept.count()), (2, 2, 1));
+        assert_eq!(kept(&pinza, &before), 1);
+    }
+
+    #[test]
+    fn a_script_is_loaded_again_when_a_library_beside_it_changes() {
+        let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let library = |index: usize, text: &str| {
+            fs::write(directories[index].path().join("word.js"), text).unwrap();
+        };
+        for (index, name) in ["a", "b"].into_iter().enumerate() {
+            tool(&directories[index], name);
+            library(index, "module.exports = 1");
+        }
+        let pinza = pinza(&directories);
+        pinza.live().pin();
+        let before = codes(&pinza);
+        library(0, "module.exports = 1");
+        assert!(pinza.live().reload().is_empty());
+        assert_eq!(kept(&pinza, &before), 2);
+        library(0, "module.exports = 2");
+        assert_eq!(pinza.live().reload().libraries.len(), 1);
+        assert_eq!(kept(&pinza, &before), 1);
+        // A broken one does not count.
+        let before = codes(&pinza);
+        library(1, "module.exports = ");
+        assert_eq!(pinza.live().reload().problems.len(), 1);
+        assert_eq!(kept(&pinza, &before), 2);
     }
 }

@@ -164,7 +164,8 @@ impl Builder {
         self
     }
 
-    /// The most that manifests get of the limits and the timeout that they ask for, as `[policy.limits]` says.
+    /// The most that manifests get of the limits and the timeout that they ask for, as `[policy.limits]` says;
+    /// `js_eval` gets no more either.
     #[must_use]
     pub fn caps(mut self, caps: Caps) -> Self {
         self.caps = caps;
@@ -238,7 +239,7 @@ impl Builder {
             // Where answers stand in for the network, no tool goes around them.
             http: is_online.then_some(http),
             exec: workspace.clone().zip(self.helper.map(Supervisor::new)),
-            js: js.clone(),
+            js: js.clone().map(|host| (host, self.caps)),
         };
         let mut registry = Registry::new();
         pinza_tools::register(&mut registry, services)?;

@@ -10,7 +10,7 @@ use pinza_core::{
     Typed, catalog_row, need,
 };
 use pinza_host::{files::Workspace, http::HttpClient, process::Supervisor};
-use pinza_js::{Host, JsEval};
+use pinza_js::{Caps, Host, JsEval};
 use tokio::sync::Mutex;
 
 mod edit;
@@ -32,8 +32,8 @@ pub struct Services {
     pub http: Option<HttpClient>,
     /// Where commands run, and what runs them.
     pub exec: Option<(Workspace, Supervisor)>,
-    /// What runs JavaScript.
-    pub js: Option<Arc<Host>>,
+    /// What runs JavaScript, and the most that it gets.
+    pub js: Option<(Arc<Host>, Caps)>,
 }
 
 /// Tools that change files take turns, so that an edit never loses another's change between
@@ -81,8 +81,8 @@ pub fn register(registry: &mut Registry, services: Services) -> Result<(), Clash
     let js = services.js;
     registry.register_factory(
         Arc::new(move |_| {
-            let host = need(&js, "JavaScript host").map_err(|error| error.to_string())?.clone();
-            Ok(vec![typed(JsEval { host })])
+            let (host, caps) = need(&js, "JavaScript host").map_err(|error| error.to_string())?.clone();
+            Ok(vec![typed(JsEval { host, caps })])
         }),
         ToolMeta::builtin(JsEval::NAME, JsEval::DESCRIPTION, "runtime"),
     )?;

@@ -74,11 +74,11 @@ impl Gathering {
         Self { on_clash, caps, names: HashMap::new(), groups: HashMap::new(), loaded: Loaded::default() }
     }
 
-    fn place(&mut self, rank: usize, memory: &Memory, settled: Settled) {
+    fn place(&mut self, rank: usize, memory: &mut Memory, settled: Settled) {
         let known = self.loaded.problems.len();
         self.loaded.problems.extend(settled.problems);
         self.loaded.libraries.extend(settled.changed_libraries);
-        let libraries = Arc::new(settled.libraries);
+        let libraries = memory.give(settled.libraries);
         for unit in memory.units.values() {
             if let (Some(group), Some(tool)) = (&unit.group, unit.tools.first()) {
                 self.group(group, &tool.manifest);

@@ -1,6 +1,11 @@
 //! Scripts without a manifest: what `lib(name)` gives to the tools beside them.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::{Problem, ScriptSource, listing::Text};
 use crate::source::{Script, SourceFault, SourceKind, examine};
@@ -14,36 +19,67 @@ pub struct Library(State);
 
 #[derive(Clone, Debug)]
 enum State {
-    /// Read when a tool asks for it.
-    Unread {
-        kind: SourceKind,
-        text: Text,
-    },
+    Unread(Unread),
     Read(Result<Arc<ScriptSource>, Vec<Problem>>),
+}
+
+/// Read whenever a tool asks for it.
+#[derive(Clone, Debug)]
+struct Unread {
+    kind: SourceKind,
+    text: Text,
+    /// As it was read last, with the digest of its text: parsing a large one takes a while.
+    known: Arc<Mutex<Option<(u64, ScriptSource)>>>,
 }
 
 impl Library {
     pub(super) fn unread(kind: SourceKind, text: Text) -> Self {
-        Self(State::Unread { kind, text })
+        Self(State::Unread(Unread { kind, text, known: Arc::default() }))
     }
 
     pub(super) fn pinned(read: Result<Arc<ScriptSource>, Vec<Problem>>) -> Self {
         Self(State::Read(read))
     }
 
+    /// Whether scripts are sure to get the same from both.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (State::Read(Ok(one)), State::Read(Ok(other))) => Arc::ptr_eq(one, other),
+            (State::Read(Err(one)), State::Read(Err(other))) => one == other,
+            // Nobody knows what its file says by now.
+            _ => false,
+        }
+    }
+
     /// The body of a CommonJS function `(module, exports, lib)`. What a library `export`s is in
     /// `module.exports`, so it may be written either way.
     pub fn read(&self) -> Result<ScriptSource, Vec<Problem>> {
-        let (kind, text) = match &self.0 {
-            State::Read(read) => return read.as_ref().map(|script| (**script).clone()).map_err(Clone::clone),
-            State::Unread { kind, text } => (*kind, text),
-        };
-        let source = text.read_script().map_err(|problem| vec![problem])?;
-        let script = examine(kind, &source).map_err(|faults| {
-            faults.into_iter().map(|fault| located(&text.file, fault)).collect::<Vec<_>>()
-        })?;
-        let code = body(&script, script.code.clone());
-        Ok(ScriptSource { file: text.file.clone(), code, lines: script.lines })
+        match &self.0 {
+            State::Read(read) => read.as_ref().map(|script| (**script).clone()).map_err(Clone::clone),
+            State::Unread(unread) => unread.read(),
+        }
+    }
+}
+
+impl Unread {
+    fn read(&self) -> Result<ScriptSource, Vec<Problem>> {
+        let file = &self.text.file;
+        let text = self.text.read_script().map_err(|problem| vec![problem])?;
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let digest = hasher.finish();
+        // A std lock, held for a look.
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = known().as_ref().filter(|(of, _)| *of == digest) {
+            return Ok(known.clone());
+        }
+        let mut script = examine(self.kind, &text)
+            .map_err(|faults| faults.into_iter().map(|fault| located(file, fault)).collect::<Vec<_>>())?;
+        let code = std::mem::take(&mut script.code);
+        let code = body(&script, code);
+        let source = ScriptSource { file: file.clone(), code, lines: script.lines };
+        *known() = Some((digest, source.clone()));
+        Ok(source)
     }
 }
 

@@ -120,7 +120,11 @@ fn list_directory(directory: &Path, absence: Absence) -> Result<Listing, Problem
         let file = path.display().to_string();
         match name.to_str() {
             Some(name) => add(&mut listing.sets, name, || Text { file, source: Source::File(path) }),
-            None => listing.problems.push(Problem::warning(file, "The file's name is not valid UTF-8")),
+            // A script without a manifest is nothing that somebody waits for.
+            None if path.extension().is_some_and(|extension| extension == "json") => {
+                listing.problems.push(Problem::new(file, "The file's name is not valid UTF-8"));
+            }
+            None => {}
         }
     }
     Ok(listing)
@@ -135,7 +139,9 @@ fn names(directory: &Path) -> io::Result<Vec<std::ffi::OsString>> {
 
 fn add(sets: &mut BTreeMap<String, Set>, name: &str, text: impl FnOnce() -> Text) {
     let Some((base, extension)) = name.rsplit_once('.') else { return };
-    let is_foreign = name.starts_with('.') || base.ends_with(".test") || FOREIGN.contains(&name);
+    // A test of a tool, a schema for editors: no tool has a dot in its name.
+    let is_beside = base.ends_with(".test") || base.ends_with(".schema");
+    let is_foreign = name.starts_with('.') || is_beside || FOREIGN.contains(&name);
     if is_foreign || (extension == "ts" && base.ends_with(".d")) {
         return;
     }

@@ -17,6 +17,8 @@ pub(super) struct Memory {
     /// By base name.
     pub(super) units: BTreeMap<String, Arc<Unit>>,
     libraries: BTreeMap<String, Remembered>,
+    /// What its tools were given.
+    given: Arc<Libraries>,
     /// Of the scripts that were there the last time.
     pub(super) parses: Parses,
 }
@@ -93,6 +95,19 @@ impl Memory {
         self.libraries.insert(base, library);
     }
 
+    /// The libraries for the tools: another `Arc` exactly if one of them may be another, because workers keep what a
+    /// script has loaded.
+    pub(super) fn give(&mut self, libraries: Libraries) -> Arc<Libraries> {
+        let is_as_given = self.given.len() == libraries.len()
+            && libraries
+                .iter()
+                .all(|(name, library)| self.given.get(name).is_some_and(|last| last.is(library)));
+        if !is_as_given {
+            self.given = Arc::new(libraries);
+        }
+        Arc::clone(&self.given)
+    }
+
     /// Everything stays, whatever the place holds now, and `problem` says why.
     pub(super) fn keep(&self, problem: Problem) -> Settled {
         let times = self.units.values().map(|unit| unit.since);
@@ -126,7 +141,7 @@ fn settle_unit(
 ) -> Option<Arc<Unit>> {
     // One that never had a tool has nothing to keep.
     let last = last.filter(|last| !last.tools.is_empty());
-    let Attempt { file, problems: mut faults, manifest, script, .. } = attempt;
+    let Attempt { file, problems: mut faults, manifest, script, is_empty, .. } = attempt;
     let (unit, is_broken) = match (manifest.zip(script), last.as_ref()) {
         (Some((manifest, script)), Some(last)) if last.is_made_of(&manifest.0, &script) => {
             problems.extend(last.problems.iter().cloned());
@@ -139,7 +154,7 @@ fn settle_unit(
             (Some(Arc::new(unit)), is_broken)
         }
         // An empty group is meant to be empty.
-        (None, _) => (None, faults.iter().any(|fault| !fault.warning)),
+        (None, _) => (None, !is_empty && faults.iter().any(|fault| !fault.warning)),
     };
     let kept = last.filter(|_| is_broken);
     if let Some(last) = &kept {

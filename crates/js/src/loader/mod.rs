@@ -3,7 +3,6 @@
 //! Nothing here stops at a fault: a broken file is a [`Problem`] and the others load. Places come in the
 //! order of their rank (built-in, home, project, `--tools`), files in the order of their names, so that the
 //! same files always give the same tools.
-
 //!
 //! A [`Loader`] remembers what it loaded, for whoever loads again when files change.
 
@@ -95,7 +94,7 @@ pub struct LoadedTool {
     pub limits: Limits,
     /// What its manifest asks for, of which it may not have got everything.
     pub asked: Asked,
-    /// Scripts beside it, for `lib(name)`.
+    /// Scripts beside it, for `lib(name)`. Another `Arc` whenever one of them may be another.
     pub libraries: Arc<Libraries>,
     /// Its manifest, and its index there if that is a group.
     pub manifest: String,

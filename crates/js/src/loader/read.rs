@@ -45,6 +45,8 @@ pub(super) struct Attempt {
     pub(super) manifest: Option<(Digest, Manifest)>,
     /// `None` where something is wrong with the whole, or there is nothing to run.
     pub(super) script: Option<Arc<Parsed>>,
+    /// It is a group that names no tool.
+    pub(super) is_empty: bool,
 }
 
 /// Reads a place. An error means that nobody knows what it holds.
@@ -152,7 +154,7 @@ impl<'a> Reader<'a> {
 impl Attempt {
     fn new(base: &str, file: &str) -> Self {
         let (base, file) = (base.to_owned(), file.to_owned());
-        Self { base, file, problems: Vec::new(), manifest: None, script: None }
+        Self { base, file, problems: Vec::new(), manifest: None, script: None, is_empty: false }
     }
 
     fn take(&mut self, file: &str, finding: Finding) {
@@ -177,6 +179,7 @@ fn open<'a>(
     let mut manifest = Manifest::parse(&text, base);
     let faults = std::mem::take(&mut manifest.faults);
     attempt.problems.extend(faults.into_iter().map(|fault| problem(&file.file, fault)));
+    attempt.is_empty = manifest.is_empty;
     if manifest.entries.is_empty() {
         return Ok(None);
     }

@@ -130,16 +130,20 @@ impl Unit {
 /// The script's own name of an entry's function.
 fn entry_function(script: &Parsed, entry: &ManifestEntry) -> Result<String, String> {
     let (outline, file, tool) = (&script.outline, &script.source.file, &entry.definition.name);
-    let Some(name) = &entry.function else {
-        // A module may simply export its one function.
-        let found = outline.entry(EXECUTE).or_else(|| outline.entry("default")).map(str::to_owned);
-        return found.ok_or_else(|| {
-            format!("{file} has no function '{EXECUTE}' for tool '{tool}'{}", hint(outline, EXECUTE))
-        });
-    };
-    let found = outline.entry(name).map(str::to_owned);
+    let name = entry.function.as_deref().unwrap_or(EXECUTE);
+    // A module may simply export its one function.
+    let by_default = || entry.function.is_none().then(|| outline.entry("default")).flatten();
+    let found = outline.entry(name).or_else(by_default).map(str::to_owned);
     found.ok_or_else(|| {
-        format!("{file} has no function '{}' for tool '{tool}'{}", visible(name), hint(outline, name))
+        let reason = match (outline.other(name), outline.other("default")) {
+            (Some(other), _) => format!("; '{}' is {other}", visible(name)),
+            (None, Some(other)) if entry.function.is_none() => format!("; its default export is {other}"),
+            _ if outline.is_commonjs => {
+                "; module.exports is for libraries, a tool's function is declared".into()
+            }
+            _ => hint(outline, name),
+        };
+        format!("{file} has no function '{}' for tool '{tool}'{reason}", visible(name))
     })
 }
 

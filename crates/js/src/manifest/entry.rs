@@ -46,17 +46,18 @@ pub(super) enum Place<'a> {
     },
 }
 
-/// The entry and what its author should know; or why there is none.
+/// The entry, or why there is none; `warnings` gets what its author should know in either case.
 pub(super) fn read(
     fields: &Map<String, Value>,
     place: Place<'_>,
-) -> Result<(ManifestEntry, Vec<String>), String> {
+    warnings: &mut Vec<String>,
+) -> Result<ManifestEntry, String> {
     if fields.contains_key("_meta") && matches!(place, Place::Group { .. }) {
         return Err("'_meta' must be the first entry".into());
     }
-    let mut warnings = warn_of_unknown(fields, &FIELDS, "");
+    warnings.extend(warn_of_unknown(fields, &FIELDS, ""));
     let name = name(fields, place)?;
-    let function = function(fields, place, &name, &mut warnings)?;
+    let function = function(fields, place, &name, warnings)?;
     let name = tool_name(&name, place)?;
     let description = text(fields, "description")?.ok_or("Missing required field: 'description'")?;
     if description.trim().is_empty() {
@@ -85,7 +86,7 @@ pub(super) fn read(
         Place::Group { index, .. } => index,
     };
     let (env, capabilities) = (env(fields)?, capabilities(fields, "capabilities")?);
-    Ok((ManifestEntry { definition, function, env, capabilities, asked, index }, warnings))
+    Ok(ManifestEntry { definition, function, env, capabilities, asked, index })
 }
 
 fn name(fields: &Map<String, Value>, place: Place<'_>) -> Result<String, String> {

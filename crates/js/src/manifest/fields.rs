@@ -61,8 +61,8 @@ pub(super) fn env(fields: &Fields) -> Result<Option<Vec<String>>, String> {
 pub(super) fn timeout(fields: &Fields) -> Result<Option<Duration>, String> {
     let Some(value) = optional(fields, "timeoutSeconds") else { return Ok(None) };
     let most = MOST.timeout.as_secs_f64();
-    let seconds = value.as_f64().filter(|seconds| (1.0..=most).contains(seconds));
-    let seconds = seconds.ok_or_else(|| format!("'timeoutSeconds' must be a number from 1 to {most}"))?;
+    let seconds = value.as_f64().filter(|seconds| (0.1..=most).contains(seconds));
+    let seconds = seconds.ok_or_else(|| format!("'timeoutSeconds' must be a number from 0.1 to {most}"))?;
     Ok(Some(Duration::from_secs_f64(seconds)))
 }
 
@@ -101,6 +101,12 @@ pub(super) fn parameters(fields: &Fields) -> Result<(Parameters, Vec<String>), S
     }
     let parameters = Parameters::from_schema(schema.clone()).map_err(|error| error.to_string())?;
     let mut warnings = Vec::new();
+    if let Some(name) = misplaced(schema) {
+        warnings.push(format!(
+            "'parameters' has '{}' but no 'properties', where parameters stand",
+            visible(name)
+        ));
+    }
     for (name, schema) in parameters.properties() {
         warnings.extend(parameter(&visible(name), schema)?);
     }
@@ -108,6 +114,13 @@ pub(super) fn parameters(fields: &Fields) -> Result<(Parameters, Vec<String>), S
         warnings.push(format!("Required parameter '{}' is not among the properties", visible(name)));
     }
     Ok((parameters, warnings))
+}
+
+/// A parameter that stands beside the schema's keywords, as if the schema were a list of parameters.
+fn misplaced(schema: &Value) -> Option<&String> {
+    let fields = schema.as_object().filter(|fields| !fields.contains_key("properties"))?;
+    let says_type = |value: &Value| value.get("type").is_some_and(Value::is_string);
+    fields.iter().find(|(name, value)| !name.starts_with('$') && says_type(value)).map(|(name, _)| name)
 }
 
 fn parameter(name: &str, schema: &Value) -> Result<Option<String>, String> {

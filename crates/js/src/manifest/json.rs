@@ -18,10 +18,35 @@ pub(super) fn parse(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
 }
 
 /// What is wrong, without the place, which has fields of its own.
-pub(super) fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+pub(super) fn reason(text: &str, error: &serde_json::Error) -> String {
+    if text.trim().is_empty() {
+        return "The file is empty".into();
+    }
+    let told = error.to_string();
+    let reason = match told.rsplit_once(" at line ").map_or(told.as_str(), |(reason, _)| reason) {
+        // What people write who know JavaScript.
+        "key must be a string" => "a key must stand in double quotes, and there are no comments",
+        "control character (\\u0000-\\u001F) found while parsing a string" => {
+            "a line break or another control character stands in a text; write it as \\n"
+        }
+        "expected ident" => "expected value",
+        reason => reason,
+    };
+    let reason = reason.replace("EOF while parsing", "the file ends within");
     format!("Not valid JSON: {reason}")
+}
+
+/// Line and column from 1, columns in characters; `serde_json` counts bytes, and a line break as column 0 of
+/// the line that it opens.
+pub(super) fn position(text: &str, error: &serde_json::Error) -> (usize, usize) {
+    let line = |number: usize| text.split('\n').nth(number.saturating_sub(1)).unwrap_or_default();
+    match (error.line(), error.column()) {
+        (number, 0) if number > 1 && !error.is_eof() => (number - 1, line(number - 1).chars().count() + 1),
+        (number, bytes) => {
+            let before = line(number).floor_char_boundary(bytes.saturating_sub(1));
+            (number.max(1), line(number)[..before].chars().count() + 1)
+        }
+    }
 }
 
 struct Reader<'a> {

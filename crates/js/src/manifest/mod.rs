@@ -21,7 +21,7 @@ pub(crate) use fields::near;
 /// Longer manifests are refused.
 pub(crate) const MANIFEST_LIMIT: u64 = 1 << 20;
 /// More than this nobody may ask for, whatever policy says.
-pub(crate) const MOST: Caps = Caps { heap: 512 << 20, stack: 8192 << 10, timeout: Duration::from_secs(3600) };
+pub(crate) const MOST: Caps = Caps { heap: 512 << 20, stack: 6144 << 10, timeout: Duration::from_secs(3600) };
 /// Tools in a group, `_meta` not counted.
 pub(crate) const GROUP_LIMIT: usize = 50;
 
@@ -31,6 +31,8 @@ pub struct Manifest {
     /// `None` for a single tool.
     pub group: Option<Group>,
     pub entries: Vec<ManifestEntry>,
+    /// It is a group that names no tool, which is a fault, and yet what its author wrote.
+    pub is_empty: bool,
     pub faults: Vec<ManifestFault>,
 }
 
@@ -73,8 +75,8 @@ impl Manifest {
             }
             Err(error) => manifest.faults.push(ManifestFault {
                 entry: None,
-                message: json::reason(&error),
-                position: Some((error.line(), error.column())),
+                message: json::reason(text, &error),
+                position: Some(json::position(text, &error)),
                 warning: false,
             }),
         }
@@ -83,13 +85,7 @@ impl Manifest {
 
     fn take(&mut self, value: Value, base: &str) {
         match value {
-            Value::Object(fields) => match entry::read(&fields, Place::Single { base }) {
-                Ok((entry, warnings)) => {
-                    self.entries.push(entry);
-                    self.warnings(None, warnings);
-                }
-                Err(message) => self.fault(None, message),
-            },
+            Value::Object(fields) => self.take_entry(&fields, Place::Single { base }, None),
             Value::Array(values) => self.take_group(&values, base),
             other => self.fault(None, format!("JSON must be an object or array, not {}", json_type(&other))),
         }
@@ -116,7 +112,9 @@ impl Manifest {
             return self.fault(None, message);
         }
         if count == 0 {
-            return self.warnings(None, [format!("Empty tool group in '{base}.json'")]);
+            self.is_empty = true;
+            // Nothing loads, so it is no warning: somebody waits for this file's tools.
+            return self.fault(None, format!("Empty tool group in '{base}.json'"));
         }
         self.take_entries(values.iter().enumerate().skip(first), base);
     }
@@ -135,15 +133,20 @@ impl Manifest {
                 self.fault(Some(index), message);
                 continue;
             }
-            match entry::read(fields, Place::Group { base, index }) {
-                Ok((entry, warnings)) => {
-                    names.insert(entry.definition.name.to_string());
-                    self.entries.push(entry);
-                    self.warnings(Some(index), warnings);
-                }
-                Err(message) => self.fault(Some(index), message),
-            }
+            let known = self.entries.len();
+            self.take_entry(fields, Place::Group { base, index }, Some(index));
+            names.extend(self.entries[known..].iter().map(|entry| entry.definition.name.to_string()));
         }
+    }
+
+    fn take_entry(&mut self, fields: &Map<String, Value>, place: Place<'_>, index: Option<usize>) {
+        let mut warnings = Vec::new();
+        match entry::read(fields, place, &mut warnings) {
+            Ok(entry) => self.entries.push(entry),
+            Err(message) => self.fault(index, message),
+        }
+        // A field that is missing may be there under another name.
+        self.warnings(index, warnings);
     }
 
     fn fault(&mut self, entry: Option<usize>, message: String) {

@@ -93,7 +93,7 @@ const loadBlob = once(function () {
       super(bits, options);
       const { lastModified } = dictionary(options, "File: options");
       this.#name = usv(name);
-      this.#modified = lastModified === undefined ? floor(native.timeOrigin() + native.now()) : whole(Number(lastModified));
+      this.#modified = lastModified === undefined ? floor(native.clock()) : whole(Number(lastModified));
     }
 
     get name() { return this.#name; }

@@ -34,7 +34,7 @@ function hidden(target, key, value) {
 // Names are global properties as the Web IDL defines them (writable, configurable, not enumerable); until the
 // first read they are accessors that replace themselves.
 function lazyGlobals(load, ...names) {
-  push(loaders, load);
+  push(loaders, { __proto__: null, load, names });
   // One descriptor serves all names: this is the work that every fresh context does.
   const accessor = { __proto__: null, get: undefined, set: undefined, enumerable: false, configurable: true };
   for (let i = 0; i < names.length; i++) {
@@ -45,9 +45,13 @@ function lazyGlobals(load, ...names) {
   }
 }
 
-// Runs every loader now: for an image of a context that is made once and copied for each call.
+// Makes every global now: for an image of a context that is made once and copied for each call.
 function warm() {
-  for (let i = 0; i < loaders.length; i++) loaders[i]();
+  for (let i = 0; i < loaders.length; i++) {
+    const { load, names } = loaders[i];
+    const made = load();
+    for (let j = 0; j < names.length; j++) hidden(global, names[j], made[names[j]]);
+  }
 }
 
 // Prototypes of the prelude's own classes, with what the console shows of an instance.

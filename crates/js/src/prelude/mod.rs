@@ -12,6 +12,7 @@ pub(crate) fn source() -> &'static str {
         "(function (native, global) { \"use strict\";\n",
         include_str!("primordials.js"),
         include_str!("define.js"),
+        include_str!("ambient.js"),
         include_str!("bytes.js"),
         include_str!("bridge.js"),
         include_str!("run.js"),

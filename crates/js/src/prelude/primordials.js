@@ -17,6 +17,9 @@ const { fromCharCode } = String;
 const { floor, min, max } = Math;
 const { iterator: symbolIterator, asyncIterator: symbolAsyncIterator, toStringTag } = Symbol;
 
+// Nobody removes a native function: an engine whose state is copied back still leads to it.
+Object.freeze(native);
+
 const arrayPrototype = Array.prototype;
 const iteratorPrototype = getPrototypeOf(getPrototypeOf([][symbolIterator]()));
 const typedPrototype = getPrototypeOf(Uint8Array.prototype);

@@ -25,8 +25,8 @@ pub use examiner::{Examiner, examine};
 /// Longer scripts are refused: they are data, or somebody's idea of a joke.
 pub(crate) const SOURCE_LIMIT: u64 = 1 << 20;
 
-/// The name that `export default` gives to a value without one.
-const DEFAULT: &str = "__default__";
+/// The name that `export default` gives to a value without one; so short that columns stay.
+const DEFAULT: &str = "__dft";
 /// One mistake may bring a thousand others.
 const FAULTS: usize = 20;
 
@@ -52,8 +52,12 @@ pub struct Script {
     pub code: String,
     /// It was written as a module, and so is strict.
     pub is_module: bool,
-    /// Top-level names that are functions or may hold one: declared, bound or exported; no classes.
+    /// It assigns to `module.exports`, as only libraries can.
+    pub is_commonjs: bool,
+    /// Top-level names that are functions or may hold one: declared, bound or exported.
     pub functions: BTreeSet<String>,
+    /// Top-level names that can be seen to be something else, and what they are.
+    pub others: BTreeMap<String, &'static str>,
     /// What it exports: the name outside, the name inside.
     pub exported: BTreeMap<String, String>,
     /// It names `_env` somewhere.
@@ -67,6 +71,12 @@ impl Script {
     pub fn entry(&self, name: &str) -> Option<&str> {
         let local = self.exported.get(name).map_or(name, String::as_str);
         self.functions.get(local).map(String::as_str)
+    }
+
+    /// What the script has under the name that a manifest calls `name`, if that is no function.
+    pub fn other(&self, name: &str) -> Option<&'static str> {
+        let local = self.exported.get(name).map_or(name, String::as_str);
+        self.others.get(local).copied()
     }
 
     /// The line of the source that a line of `code` was made from.

@@ -11,7 +11,8 @@ use std::{
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     ArrowFunctionExpression, AwaitExpression, Declaration, ExportDefaultDeclaration,
-    ExportDefaultDeclarationKind, ForOfStatement, Function, Program, Statement,
+    ExportDefaultDeclarationKind, Expression, ForOfStatement, Function, Program, Statement,
+    VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan as _, SourceType, Span};
@@ -19,7 +20,7 @@ use oxc_syntax::{module_record::ModuleRecord, scope::ScopeFlags};
 
 use super::{DEFAULT, Script, SourceFault, fault_at, parse};
 
-const NO_IMPORTS: &str = "imports are not available to tools; use lib(name)";
+pub(super) const NO_IMPORTS: &str = "imports are not available to tools; use lib(name)";
 
 pub(super) fn outline(allocator: &Allocator, text: &str) -> Result<Script, Vec<SourceFault>> {
     let parsed = parse(allocator, text, SourceType::unambiguous())?;
@@ -36,14 +37,17 @@ pub(super) fn outline(allocator: &Allocator, text: &str) -> Result<Script, Vec<S
         return Err(faults.collect());
     }
     let code = outline.apply(text, is_module);
-    let Outline { functions, exported, .. } = outline;
-    Ok(Script { code, is_module, functions, exported, reads_env: false, lines: Vec::new() })
+    let Outline { functions, others, exported, is_commonjs, .. } = outline;
+    let (reads_env, lines) = (false, Vec::new());
+    Ok(Script { code, is_module, is_commonjs, functions, others, exported, reads_env, lines })
 }
 
 #[derive(Default)]
 struct Outline {
     functions: BTreeSet<String>,
+    others: BTreeMap<String, &'static str>,
     exported: BTreeMap<String, String>,
+    is_commonjs: bool,
     /// What stands in the place of a part of the text, in the order of the text.
     edits: Vec<(Range<usize>, String)>,
     faults: Vec<(u32, &'static str)>,
@@ -64,19 +68,22 @@ impl Outline {
             Statement::ImportDeclaration(import) => self.fault(import.span, NO_IMPORTS),
             Statement::ExportAllDeclaration(export) => self.fault(export.span, NO_IMPORTS),
             Statement::ExportFromDeclaration(export) => self.fault(export.span, NO_IMPORTS),
-            Statement::ExportDefaultDeclaration(export) => self.default_export(export),
+            Statement::ExportDefaultDeclaration(export) => self.default_export(export, text),
             Statement::ExportDeclaration(export) => {
                 for name in self.declaration(&export.declaration) {
                     self.exported.insert(name.clone(), name);
                 }
-                self.blank(export.span.start..export.declaration.span().start, text);
+                self.replace(export.span.start..export.declaration.span().start, ";", text);
             }
             Statement::ExportNamedDeclaration(export) => {
                 for specifier in &export.specifiers {
                     let (outside, inside) = (specifier.exported.name(), specifier.local.name());
                     self.exported.insert(outside.to_string(), inside.to_string());
                 }
-                self.blank(export.span.start..export.span.end, text);
+                self.replace(export.span.start..export.span.end, ";", text);
+            }
+            Statement::ExpressionStatement(statement) => {
+                self.is_commonjs |= assigns_to_exports(&statement.expression);
             }
             _ => {
                 if let Some(declaration) = statement.as_declaration() {
@@ -86,47 +93,59 @@ impl Outline {
         }
     }
 
-    /// The names that a declaration makes; those that may be called are kept.
+    /// The names that a declaration makes; those that may be called are kept as such.
     fn declaration(&mut self, declaration: &Declaration<'_>) -> Vec<String> {
-        let names: Vec<String> = match declaration {
+        let names: Vec<(String, Option<&'static str>)> = match declaration {
             Declaration::ClassDeclaration(class) => {
-                return class.id.iter().map(|id| id.name.to_string()).collect();
+                class.id.iter().map(|id| (id.name.to_string(), Some(CLASS))).collect()
             }
             Declaration::FunctionDeclaration(function) => {
-                function.id.iter().map(|id| id.name.to_string()).collect()
+                function.id.iter().map(|id| (id.name.to_string(), no_plain_function(function))).collect()
             }
             Declaration::VariableDeclaration(variables) => {
-                let bound = variables.declarations.iter().flat_map(|one| one.id.get_binding_identifiers());
-                bound.map(|id| id.name.to_string()).collect()
+                let bound = |one: &VariableDeclarator<'_>| {
+                    // What a variable holds may change later, and what a pattern takes apart is not seen here.
+                    let is_seen = variables.kind.is_const() && one.id.is_binding_identifier();
+                    let other = one.init.as_ref().filter(|_| is_seen).and_then(no_function);
+                    let names = one.id.get_binding_identifiers();
+                    names.into_iter().map(|id| (id.name.to_string(), other)).collect::<Vec<_>>()
+                };
+                variables.declarations.iter().flat_map(bound).collect()
             }
             _ => Vec::new(),
         };
-        self.functions.extend(names.iter().cloned());
-        names
+        names.into_iter().map(|(name, other)| self.name(name, other)).collect()
     }
 
-    fn default_export(&mut self, export: &ExportDefaultDeclaration<'_>) {
-        let inside = match &export.declaration {
-            ExportDefaultDeclarationKind::FunctionDeclaration(function) => &function.id,
-            ExportDefaultDeclarationKind::ClassDeclaration(class) => &class.id,
-            _ => &None,
+    fn name(&mut self, name: String, other: Option<&'static str>) -> String {
+        match other {
+            None => drop(self.functions.insert(name.clone())),
+            Some(what) => drop(self.others.insert(name.clone(), what)),
+        }
+        name
+    }
+
+    fn default_export(&mut self, export: &ExportDefaultDeclaration<'_>, text: &str) {
+        let (inside, other) = match &export.declaration {
+            ExportDefaultDeclarationKind::FunctionDeclaration(function) => {
+                (&function.id, no_plain_function(function))
+            }
+            ExportDefaultDeclarationKind::ClassDeclaration(class) => (&class.id, Some(CLASS)),
+            declaration => (&None, declaration.as_expression().and_then(no_function)),
         };
-        let is_class = matches!(&export.declaration, ExportDefaultDeclarationKind::ClassDeclaration(_));
         let name = inside.as_ref().map_or(DEFAULT, |id| id.name.as_str()).to_owned();
         let value = export.declaration.span();
-        let range = export.span.start as usize..value.start as usize;
+        let before = export.span.start..value.start;
         if inside.is_some() {
-            self.edits.push((range, ";".into()));
+            self.replace(before, ";", text);
         } else {
-            self.edits.push((range, format!("; const {DEFAULT} = ")));
+            self.replace(before, &format!(";const {DEFAULT} = "), text);
             // A declaration ends by itself, the value of a constant does not.
             if !export.declaration.is_expression() {
                 self.edits.push((value.end as usize..value.end as usize, ";".into()));
             }
         }
-        if !is_class {
-            self.functions.insert(name.clone());
-        }
+        let name = self.name(name, other);
         self.exported.insert("default".into(), name);
     }
 
@@ -139,12 +158,17 @@ impl Outline {
         }
     }
 
-    /// A semicolon and spaces take the place, so that the statement before ends where it did.
-    fn blank(&mut self, range: Range<u32>, text: &str) {
+    /// `new` and spaces take the place, so that lines and columns stay; a semicolon first, so that the
+    /// statement before ends where it did.
+    fn replace(&mut self, range: Range<u32>, new: &str, text: &str) {
         let range = range.start as usize..range.end as usize;
-        let keep = |c: char| if matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}') { c } else { ' ' };
-        let blank: String = text[range.clone()].chars().skip(1).map(keep).collect();
-        self.edits.push((range, format!(";{blank}")));
+        let keep = |(index, c): (usize, char)| match c {
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some(c),
+            _ if index < new.len() => None,
+            _ => Some(' '),
+        };
+        let blank: String = text[range.clone()].chars().enumerate().filter_map(keep).collect();
+        self.edits.push((range, format!("{new}{blank}")));
     }
 
     fn fault(&mut self, span: Span, message: &'static str) {
@@ -165,6 +189,45 @@ impl Outline {
         code.push_str(&text[at..]);
         code
     }
+}
+
+const CLASS: &str = "a class";
+const GENERATOR: &str = "a generator";
+
+/// What a function is that cannot simply be called for its result.
+fn no_plain_function(function: &Function<'_>) -> Option<&'static str> {
+    function.generator.then_some(GENERATOR)
+}
+
+/// What a value is, where it is no function for certain.
+fn no_function(value: &Expression<'_>) -> Option<&'static str> {
+    match value.without_parentheses() {
+        Expression::FunctionExpression(function) => no_plain_function(function),
+        Expression::ClassExpression(_) => Some(CLASS),
+        Expression::ObjectExpression(_) => Some("an object"),
+        Expression::ArrayExpression(_) => Some("an array"),
+        Expression::StringLiteral(_) | Expression::TemplateLiteral(_) => Some("a text"),
+        Expression::NumericLiteral(_) | Expression::BigIntLiteral(_) => Some("a number"),
+        Expression::BooleanLiteral(_) | Expression::NullLiteral(_) | Expression::RegExpLiteral(_) => {
+            Some("no function")
+        }
+        _ => None,
+    }
+}
+
+/// `module.exports = …`, `module.exports.a = …`, `exports.a = …`.
+fn assigns_to_exports(expression: &Expression<'_>) -> bool {
+    let Expression::AssignmentExpression(assignment) = expression else { return false };
+    let mut target = assignment.left.as_member_expression();
+    while let Some(member) = target {
+        let name = member.object().get_identifier_reference().map(|id| id.name.as_str());
+        let of_module = name == Some("module") && member.static_property_name() == Some("exports");
+        if of_module || name == Some("exports") {
+            return true;
+        }
+        target = member.object().as_member_expression();
+    }
+    false
 }
 
 /// A plain script cannot wait at its top level; functions may.

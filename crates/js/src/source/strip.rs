@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use oxc_allocator::Allocator;
-use oxc_ast::ast::{Expression, Statement, TSType};
+use oxc_ast::ast::{Expression, Statement, TSModuleReference, TSType};
 use oxc_ast_visit::{Visit, walk};
 use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_semantic::SemanticBuilder;
@@ -24,6 +24,10 @@ pub(super) fn strip(allocator: &Allocator, text: &str) -> Result<Script, Vec<Sou
     if let Some(span) = depth.fault {
         let message = format!("the script nests more than {DEPTH} deep");
         return Err(vec![fault_at(text, span.start as usize, &message)]);
+    }
+    let commonjs: Vec<_> = program.body.iter().filter_map(of_commonjs).collect();
+    if !commonjs.is_empty() {
+        return Err(commonjs.iter().map(|(at, message)| fault_at(text, *at, message)).collect());
     }
     let scoping = SemanticBuilder::new().with_enum_eval(true).build(&program).semantic.into_scoping();
     let options = TransformOptions::default();
@@ -47,6 +51,20 @@ pub(super) fn strip(allocator: &Allocator, text: &str) -> Result<Script, Vec<Sou
     let mut script = outline::outline(allocator, &printed.code).map_err(|faults| origins.faults(faults))?;
     script.lines = origins.lines(printed.code.lines().count());
     Ok(script)
+}
+
+/// TypeScript's own ways to write `module.exports` and `require`, which scripts do not have.
+fn of_commonjs(statement: &Statement<'_>) -> Option<(usize, &'static str)> {
+    let message = match statement {
+        Statement::TSExportAssignment(_) => "export = is not available to tools; use export",
+        Statement::TSImportEqualsDeclaration(import)
+            if matches!(import.module_reference, TSModuleReference::ExternalModuleReference(_)) =>
+        {
+            outline::NO_IMPORTS
+        }
+        _ => return None,
+    };
+    Some((statement.span().start as usize, message))
 }
 
 /// How deep the syntax tree goes, looked at no deeper than it may.

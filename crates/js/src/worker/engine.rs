@@ -1,29 +1,29 @@
-//! One engine for one call: made ahead of the call, thrown away after it.
+//! An engine with the prelude loaded, and how one call runs in it.
 
-use std::{io, rc::Rc};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    io,
+    rc::Rc,
+};
 
 use rquickjs::{
     CatchResultExt as _, CaughtError, Coerced, Context, Ctx, Function, Module, Object, Persistent, Promise,
-    Runtime, Value, WriteOptions, context::EvalOptions, promise::PromiseState,
+    Runtime, Value, WriteOptions, allocator::Allocator, context::EvalOptions, promise::PromiseState,
 };
 use serde_json::json;
 
 use super::{
-    Script,
-    link::Link,
-    memory::{Meter, Metered, load_own},
+    link::{Link, Next},
+    memory::load_own,
     native,
 };
 use crate::{
-    frame::{CallFrame, End, Entry},
+    frame::{CallFrame, End},
     prelude,
 };
 
-/// While the prelude loads.
-const LOADING: usize = 256 << 20;
-
 /// What a script may take while it loads, above its heap, for each byte of its text.
-const PER_BYTE: usize = 16;
+pub(super) const PER_BYTE: usize = 16;
 
 /// The process has one stack, and the system decides how large: usually 8 MB.
 const STACK_LIMIT: usize = 6 << 20;
@@ -34,25 +34,63 @@ const TEXT_LIMIT: usize = 8 << 10;
 /// Where the answer would not fit a frame.
 const OUTPUT_LIMIT: usize = 16 << 20;
 
-pub(super) struct Engine {
-    // Dropped before the runtime that they live in, because fields drop in this order.
-    prelude: Option<Prelude>,
-    context: Context,
-    runtime: Runtime,
-    meter: Meter,
+/// A loaded script.
+pub(super) struct Script {
+    pub(super) file: String,
+    pub(super) code: Vec<u8>,
 }
 
-/// The two functions that the prelude hands out.
+/// What a call's frame brings.
+pub(super) struct Call<'a> {
+    pub(super) script: &'a Script,
+    pub(super) frame: &'a CallFrame,
+    /// JSON text.
+    pub(super) params: &'a [u8],
+}
+
+/// Runs calls, each on a state that no other call has touched.
+pub(super) trait Sandbox {
+    fn call(&mut self, call: &Call<'_>) -> (End, String);
+
+    /// Makes the next call's state, once the answer of the last one is out.
+    fn renew(&mut self) -> io::Result<()>;
+}
+
+pub(super) struct Engine {
+    // Dropped before the runtime that they live in, because fields drop in this order.
+    prelude: Prelude,
+    pub(super) context: Context,
+    pub(super) runtime: Runtime,
+    pub(super) link: Rc<Link>,
+}
+
+/// The functions that the prelude hands out.
 struct Prelude {
     settle: Persistent<Function<'static>>,
     run: Persistent<Function<'static>>,
+    warm: Persistent<Function<'static>>,
+    /// The closures behind it are Rust's, outside the engine's memory. They live as long as the
+    /// engine: an image would still lead to them.
+    _native: Persistent<Object<'static>>,
 }
 
-/// The prelude, compiled once for all engines of a worker: its text alone takes milliseconds.
-pub(super) struct Compiled(Vec<u8>);
+/// The prelude as bytecode: compiling its text takes longer than all the rest of a worker's start.
+pub(super) struct PreludeCode(Vec<u8>);
 
-impl Compiled {
-    pub(super) fn prelude() -> io::Result<Self> {
+impl PreludeCode {
+    /// What was compiled by another worker, if it was one of the same build.
+    pub(super) fn of_build(build: u64, bytes: Vec<u8>) -> Option<Self> {
+        (build == Self::build() && !bytes.is_empty()).then_some(Self(bytes))
+    }
+
+    /// Bytecode is for the engine that made it, and for no other.
+    pub(super) fn build() -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (env!("CARGO_PKG_VERSION"), prelude::source()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    pub(super) fn compile() -> io::Result<Self> {
         let runtime = Runtime::new().map_err(io::Error::other)?;
         let context = Context::full(&runtime).map_err(io::Error::other)?;
         let source = format!("export default {}", prelude::source());
@@ -67,20 +105,26 @@ impl Compiled {
         });
         compiled.map(Self).map_err(io::Error::other)
     }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl Engine {
-    pub(super) fn new(link: &Rc<Link>, compiled: &Compiled) -> io::Result<Self> {
-        let meter = Meter::new();
-        meter.limit(LOADING);
-        let runtime = Runtime::new_with_alloc(Metered::new(meter.clone())).map_err(io::Error::other)?;
+    pub(super) fn new<A: Allocator + 'static>(
+        link: &Rc<Link>,
+        prelude: &PreludeCode,
+        allocator: A,
+    ) -> io::Result<Self> {
+        let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
+        let stop = Rc::clone(link);
+        runtime.set_interrupt_handler(Some(Box::new(move || stop.is_stopped())));
         let context = Context::full(&runtime).map_err(io::Error::other)?;
         let prelude = context.with(|ctx| {
-            load_prelude(&ctx, link, compiled)
-                .catch(&ctx)
-                .map_err(|error| io::Error::other(error.to_string()))
+            load_prelude(&ctx, link, prelude).catch(&ctx).map_err(|error| io::Error::other(error.to_string()))
         })?;
-        Ok(Self { prelude: Some(prelude), context, runtime, meter })
+        Ok(Self { prelude, context, runtime, link: Rc::clone(link) })
     }
 
     /// Has the C library read the time zone, which it keeps for the life of the process.
@@ -89,99 +133,96 @@ impl Engine {
         let _ = self.context.with(|ctx| ctx.eval::<f64, _>("new Date(0).getTimezoneOffset()"));
     }
 
-    /// Runs a script's function to its end. Everything it left behind goes with the engine.
-    pub(super) fn call(&mut self, link: &Link, script: &Script, call: &CallFrame) -> (End, String) {
-        self.runtime.set_max_stack_size(call.stack.min(STACK_LIMIT));
-        let Some(prelude) = self.prelude.take() else {
-            return (End::Threw, explained("the engine was used"));
-        };
+    /// Makes everything that the prelude makes at its first use.
+    pub(super) fn warm(&self) -> io::Result<()> {
         self.context.with(|ctx| {
-            let ended = run(&ctx, link, prelude, script, call, &self.meter);
+            let warmed = self.prelude.warm.clone().restore(&ctx).and_then(|warm| warm.call::<_, ()>(()));
+            warmed.catch(&ctx).map_err(|error| io::Error::other(error.to_string()))
+        })
+    }
+
+    /// Finds what is called, with `entry`, and runs it to its end.
+    pub(super) fn run(
+        &self,
+        call: &Call<'_>,
+        entry: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<Value<'js>>,
+    ) -> (End, String) {
+        self.runtime.set_max_stack_size(call.frame.stack.min(STACK_LIMIT));
+        let (end, text) = self.context.with(|ctx| {
+            let ended = entry(&ctx).and_then(|entry| self.settled(&ctx, entry, call.params));
             match ended.catch(&ctx) {
                 Ok(end) => end,
                 Err(error) => thrown(error),
             }
-        })
+        });
+        // Whatever an interrupted script looked like from inside, it was interrupted.
+        if self.link.is_stopped() { (End::Stopped, String::new()) } else { (end, text) }
+    }
+
+    fn settled<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        entry: Value<'js>,
+        params: &[u8],
+    ) -> rquickjs::Result<(End, String)> {
+        let settle = self.prelude.settle.clone().restore(ctx)?;
+        let run = self.prelude.run.clone().restore(ctx)?;
+        let params = std::str::from_utf8(params).unwrap_or_default();
+        let promise: Promise<'js> = run.call((entry, params))?;
+        loop {
+            // The result first: a script that is done may leave an endless chain of jobs behind.
+            if promise.state() != PromiseState::Pending {
+                break;
+            }
+            if self.link.is_stopped() {
+                return Ok((End::Stopped, String::new()));
+            }
+            if ctx.execute_pending_job() {
+                continue;
+            }
+            match self.link.next() {
+                Ok(Next::Reply(reply)) => settle.call::<_, ()>(native::settled(ctx, reply)?)?,
+                Ok(Next::Nothing) => return Ok((End::Stalled, String::new())),
+                Ok(Next::Stop) => return Ok((End::Stopped, String::new())),
+                Err(error) => return Ok((End::Threw, explained(&error.to_string()))),
+            }
+        }
+        match promise.result::<rquickjs::String<'js>>() {
+            Some(result) => {
+                let text = native::well_formed(&result?);
+                Ok(if text.len() > OUTPUT_LIMIT {
+                    (End::Output, text.len().to_string())
+                } else {
+                    (End::Ok, text)
+                })
+            }
+            None => Ok((End::Stalled, String::new())),
+        }
     }
 }
 
-fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, compiled: &Compiled) -> rquickjs::Result<Prelude> {
+fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rquickjs::Result<Prelude> {
     let globals = ctx.globals();
     // Shared memory is the one thing in the engine that could reach beyond a call.
     globals.remove("Atomics")?;
     globals.remove("SharedArrayBuffer")?;
-    let (module, evaluated) = load_own(ctx, &compiled.0)?.eval()?;
+    let (module, evaluated) = load_own(ctx, &code.0)?.eval()?;
     evaluated.finish::<()>()?;
     let install: Function<'js> = module.get("default")?;
-    let made: Object<'js> = install.call((native::native(ctx, link)?, globals))?;
-    let settle: Function<'js> = made.get("settle")?;
-    let run: Function<'js> = made.get("run")?;
-    Ok(Prelude { settle: Persistent::save(ctx, settle), run: Persistent::save(ctx, run) })
-}
-
-fn run<'js>(
-    ctx: &Ctx<'js>,
-    link: &Link,
-    prelude: Prelude,
-    script: &Script,
-    call: &CallFrame,
-    meter: &Meter,
-) -> rquickjs::Result<(End, String)> {
-    let settle = prelude.settle.restore(ctx)?;
-    let run = prelude.run.restore(ctx)?;
-    meter.limit(call.heap.saturating_add(PER_BYTE * script.code.len()));
-    let entry = match &call.entry {
-        Entry::Function(name) => {
-            evaluate(ctx, script, Awaiting::No)?;
-            // The loader has parsed the script and found this name among its own bindings.
-            ctx.eval::<Value<'js>, _>(name.as_str())?
-        }
-        Entry::Program => program(ctx, script)?,
-    };
-    meter.limit(call.heap);
-    let promise: Promise<'js> = run.call((entry, call.params.as_str()))?;
-    loop {
-        // The result first: a script that is done may leave an endless chain of jobs behind.
-        if promise.state() != PromiseState::Pending {
-            break;
-        }
-        if ctx.execute_pending_job() {
-            continue;
-        }
-        match link.next_reply() {
-            Ok(Some(reply)) => settle.call::<_, ()>(native::settled(ctx, reply)?)?,
-            Ok(None) => return Ok((End::Stalled, String::new())),
-            Err(error) => return Ok((End::Threw, explained(&error.to_string()))),
-        }
-    }
-    match promise.result::<rquickjs::String<'js>>() {
-        Some(result) => {
-            let text = native::well_formed(&result?);
-            Ok(if text.len() > OUTPUT_LIMIT {
-                (End::Output, text.len().to_string())
-            } else {
-                (End::Ok, text)
-            })
-        }
-        None => Ok((End::Stalled, String::new())),
-    }
-}
-
-enum Awaiting {
-    No,
-    AtTopLevel,
-}
-
-fn evaluate<'js>(ctx: &Ctx<'js>, script: &Script, awaiting: Awaiting) -> rquickjs::Result<Value<'js>> {
-    let mut options = EvalOptions::default();
-    options.strict = false;
-    options.promise = matches!(awaiting, Awaiting::AtTopLevel);
-    options.filename = Some(script.file.clone());
-    ctx.eval_with_options(script.code.as_slice(), options)
+    let native = native::native(ctx, link)?;
+    let made: Object<'js> = install.call((native.clone(), globals))?;
+    let function =
+        |name: &str| made.get::<_, Function<'js>>(name).map(|function| Persistent::save(ctx, function));
+    Ok(Prelude {
+        settle: function("settle")?,
+        run: function("run")?,
+        warm: function("warm")?,
+        _native: Persistent::save(ctx, native),
+    })
 }
 
 /// A function that waits for the script's end and then calls its `main`, or hands out its value.
-fn program<'js>(ctx: &Ctx<'js>, script: &Script) -> rquickjs::Result<Value<'js>> {
+pub(super) fn program<'js>(ctx: &Ctx<'js>, script: &Script) -> rquickjs::Result<Value<'js>> {
     // Made before the script runs, so that it cannot be in the way.
     let glue: Function<'js> = ctx.eval(
         "((evaluate) => (ended) => async (params) => {
@@ -190,7 +231,11 @@ fn program<'js>(ctx: &Ctx<'js>, script: &Script) -> rquickjs::Result<Value<'js>>
             return main === undefined ? value : main(params);
         })(globalThis.eval)",
     )?;
-    let ended = evaluate(ctx, script, Awaiting::AtTopLevel)?;
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.promise = true;
+    options.filename = Some(script.file.clone());
+    let ended: Value<'js> = ctx.eval_with_options(script.code.as_slice(), options)?;
     glue.call((ended,))
 }
 

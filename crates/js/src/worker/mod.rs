@@ -2,7 +2,8 @@
 //!
 //! It owns nothing: no files, no network, no environment, no way to start a process. All it
 //! has is one socket to Pinza, through which scripts ask and Pinza decides. Every call gets a
-//! fresh engine, made while the worker waits for the call.
+//! state that no other call has touched, made while the worker waits for the call: by copying it
+//! back ([`imaged`]), or by making an engine anew ([`fresh`]).
 
 use std::{
     collections::HashMap,
@@ -13,9 +14,12 @@ use std::{
     },
     process::ExitCode,
     rc::Rc,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 mod engine;
+mod fresh;
+mod imaged;
 mod link;
 mod memory;
 mod native;
@@ -23,18 +27,14 @@ mod seal;
 
 pub(crate) use memory::OUT_OF_MEMORY;
 
-use crate::frame::{End, FromWorker, ToWorker};
-use engine::{Compiled, Engine};
+use crate::frame::{End, EngineKind, Entry, FromWorker, ToWorker};
+use engine::{Call, PreludeCode, Sandbox, Script};
+use fresh::Fresh;
+use imaged::Imaged;
 use link::Link;
 
 /// The hidden first argument that turns this program into a worker.
 pub const WORK: &str = "__js-worker";
-
-/// A loaded script.
-struct Script {
-    file: String,
-    code: Vec<u8>,
-}
 
 /// The worker's main: never returns to the program around it.
 pub fn work() -> ExitCode {
@@ -47,27 +47,49 @@ pub fn work() -> ExitCode {
 
 fn serve() -> io::Result<()> {
     let socket: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
-    let link = Rc::new(Link::new(UnixStream::from(socket)));
-    let mut scripts: HashMap<u64, Script> = HashMap::new();
-    // The first engine is made with the door still open: the C library reads the time zone
-    // from a file, once, at the first local date.
-    let prelude = Compiled::prelude()?;
-    let mut engine = Engine::new(&link, &prelude)?;
-    engine.read_time_zone();
-    let sandbox = seal::seal();
-    loop {
-        link.send(&FromWorker::Ready { sandbox: sandbox.clone() }, &[])?;
-        if !serve_call(&link, &mut engine, &mut scripts)? {
-            return Ok(());
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::clone(&stop))?;
+    let link = Rc::new(Link::new(UnixStream::from(socket), stop)?);
+    let (ToWorker::Start { engine, build }, bytes) = link.receive()? else {
+        return Err(io::Error::other("Pinza began with something else than a start"));
+    };
+    let (prelude, compiled) = match PreludeCode::of_build(build, bytes) {
+        Some(prelude) => (Rc::new(prelude), None),
+        None => {
+            let prelude = Rc::new(PreludeCode::compile()?);
+            (Rc::clone(&prelude), Some(prelude))
         }
-        // What the call left behind is gone before Pinza hears of the next engine.
-        drop(engine);
-        engine = Engine::new(&link, &prelude)?;
+    };
+    // The engine is made with the door still open: the C library reads the time zone from a
+    // file, once, at the first local date.
+    let mut sandbox = sandbox(engine, &link, &prelude)?;
+    let ready = FromWorker::Ready { sandbox: seal::seal(), build: PreludeCode::build() };
+    link.send(&ready, compiled.as_ref().map_or(&[], |compiled| compiled.bytes()))?;
+    let mut scripts: HashMap<u64, Script> = HashMap::new();
+    while serve_call(&link, sandbox.as_mut(), &mut scripts)? {
+        // Pinza has the answer; a worker that what the call left behind brings down is found
+        // when the next call comes.
+        sandbox.renew()?;
     }
+    Ok(())
+}
+
+fn sandbox(engine: EngineKind, link: &Rc<Link>, prelude: &Rc<PreludeCode>) -> io::Result<Box<dyn Sandbox>> {
+    if engine == EngineKind::Imaged
+        && let Ok(imaged) = Imaged::new(link, prelude)
+    {
+        return Ok(Box::new(imaged));
+    }
+    // Little address space is no reason to refuse calls.
+    Ok(Box::new(Fresh::new(link, prelude)?))
 }
 
 /// Waits for a call and answers it; `false` where Pinza hung up instead.
-fn serve_call(link: &Link, engine: &mut Engine, scripts: &mut HashMap<u64, Script>) -> io::Result<bool> {
+fn serve_call(
+    link: &Link,
+    sandbox: &mut dyn Sandbox,
+    scripts: &mut HashMap<u64, Script>,
+) -> io::Result<bool> {
     loop {
         let (message, bytes) = match link.receive() {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
@@ -77,17 +99,24 @@ fn serve_call(link: &Link, engine: &mut Engine, scripts: &mut HashMap<u64, Scrip
             ToWorker::Load { script, file } => {
                 scripts.insert(script, Script { file, code: bytes });
             }
-            ToWorker::Call(call) => {
-                let (end, text) = match scripts.get(&call.script) {
-                    Some(script) => engine.call(link, script, &call),
+            ToWorker::Call(frame) => {
+                link.begin();
+                let (end, text) = match scripts.get(&frame.script) {
+                    Some(script) => sandbox.call(&Call { script, frame: &frame, params: &bytes }),
                     None => (End::Threw, engine::explained("the script was not loaded")),
                 };
-                link.send(&FromWorker::Result { end }, text.as_bytes())?;
-                link.forget();
+                let took = link.now_micros();
+                link.send(&FromWorker::Result { end, took }, text.as_bytes())?;
+                link.stay_alert(frame.alert);
+                // A program is run once.
+                if frame.entry == Entry::Program {
+                    scripts.remove(&frame.script);
+                }
                 return Ok(true);
             }
-            // An answer to a request of a call that has ended.
-            ToWorker::Reply { .. } => {}
+            // To a call that has ended.
+            ToWorker::Reply { .. } | ToWorker::Stop => {}
+            ToWorker::Start { .. } => return Err(io::Error::other("Pinza starts a worker twice")),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The few native functions that the prelude stands on. User code never sees them: they are
-//! reachable only from the prelude's own closure.
+//! reachable only from the prelude's own closure. All that they hand out is copied into the engine's
+//! memory: nothing that a call leaves behind needs to be freed.
 
-use std::{rc::Rc, time::Instant};
+use std::rc::Rc;
 
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, Value, function::Opt};
 use serde_json::json;
@@ -22,7 +23,7 @@ pub(super) fn native<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> Result<Object<'js>
     requests(ctx, &native, link)?;
     texts(ctx, &native)?;
     urls(ctx, &native)?;
-    clocks(ctx, &native)?;
+    ambience(ctx, &native, link)?;
     Ok(native)
 }
 
@@ -30,7 +31,7 @@ pub(super) fn native<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> Result<Object<'js>
 pub(super) fn settled<'js>(ctx: &Ctx<'js>, reply: Reply) -> Result<(u32, bool, Value<'js>, Value<'js>)> {
     let json = reply.json.into_js(ctx)?;
     let bytes = match reply.bytes {
-        Some(bytes) => ArrayBuffer::new(ctx.clone(), bytes)?.into_value(),
+        Some(bytes) => ArrayBuffer::new_copy(ctx.clone(), bytes)?.into_value(),
         None => Value::new_undefined(ctx.clone()),
     };
     Ok((reply.id, reply.ok, json, bytes))
@@ -63,6 +64,11 @@ fn requests<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Resul
     let shared = Rc::clone(link);
     let log = move |level: String, text: String| shared.log(&level, &text);
     native.set("log", Function::new(ctx.clone(), log)?)?;
+    let shared = Rc::clone(link);
+    let compile = move |ctx: Ctx<'js>, source: String, file: String| {
+        shared.loads_library(&file);
+        compile(ctx, source, file)
+    };
     native.set("compile", Function::new(ctx.clone(), compile)?)
 }
 
@@ -103,8 +109,9 @@ fn compile<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Function<
 }
 
 fn texts<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    let encode =
-        |ctx: Ctx<'js>, text: rquickjs::String<'js>| ArrayBuffer::new(ctx, well_formed(&text).into_bytes());
+    let encode = |ctx: Ctx<'js>, text: rquickjs::String<'js>| {
+        ArrayBuffer::new_copy(ctx, well_formed(&text).into_bytes())
+    };
     native.set("utf8Encode", Function::new(ctx.clone(), encode)?)?;
     native.set("decode", Function::new(ctx.clone(), decode)?)?;
     let name = |label: String| {
@@ -120,15 +127,10 @@ fn texts<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
             "SHA-512" => Sha512::digest(&bytes).to_vec(),
             _ => return Err(Exception::throw_type(&ctx, "unknown digest algorithm")),
         };
-        ArrayBuffer::new(ctx, digest)
+        ArrayBuffer::new_copy(ctx, digest)
     };
     native.set("digest", Function::new(ctx.clone(), digest)?)?;
-    let random = |ctx: Ctx<'js>, count: usize| {
-        let mut bytes = vec![0; count.min(RANDOM)];
-        getrandom::fill(&mut bytes).map_err(|_| Exception::throw_message(&ctx, "no randomness"))?;
-        ArrayBuffer::new(ctx, bytes)
-    };
-    native.set("random", Function::new(ctx.clone(), random)?)
+    Ok(())
 }
 
 /// A string's text, with lone surrogates replaced: they have no place in UTF-8.
@@ -231,9 +233,24 @@ fn describe(url: &Url) -> String {
     .to_string()
 }
 
-fn clocks<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    let begun = Instant::now();
-    let origin = std::time::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64() * 1000.0);
-    native.set("now", Function::new(ctx.clone(), move || begun.elapsed().as_secs_f64() * 1000.0)?)?;
-    native.set("timeOrigin", Function::new(ctx.clone(), move || origin)?)
+/// What is not the same each time: the clock and chance.
+fn ambience<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Result<()> {
+    let shared = Rc::clone(link);
+    let clock = move |stack: Opt<Option<String>>| shared.clock(stack.0.flatten().as_deref());
+    native.set("clock", Function::new(ctx.clone(), clock)?)?;
+    let shared = Rc::clone(link);
+    native.set("now", Function::new(ctx.clone(), move || shared.now())?)?;
+    let shared = Rc::clone(link);
+    native.set("timeOrigin", Function::new(ctx.clone(), move || shared.origin())?)?;
+    let shared = Rc::clone(link);
+    let chance =
+        move |ctx: Ctx<'js>| shared.chance().map_err(|_| Exception::throw_message(&ctx, "no randomness"));
+    native.set("chance", Function::new(ctx.clone(), chance)?)?;
+    let shared = Rc::clone(link);
+    let random = move |ctx: Ctx<'js>, count: usize| {
+        let mut bytes = vec![0; count.min(RANDOM)];
+        shared.random(&mut bytes).map_err(|_| Exception::throw_message(&ctx, "no randomness"))?;
+        ArrayBuffer::new_copy(ctx, bytes)
+    };
+    native.set("random", Function::new(ctx.clone(), random)?)
 }

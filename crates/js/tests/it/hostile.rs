@@ -466,11 +466,14 @@ async fn a_silent_program_is_given_up() {
 #[test]
 fn a_sealed_worker_reaches_nothing() {
     let attempt = |what: &str| {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        drop(ours);
+        let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        ours.write_all(&frame(r#"{"type":"start","engine":"imaged","build":0}"#, &[])).unwrap();
+        ours.shutdown(std::net::Shutdown::Write).unwrap();
         let mut command = Command::new(worker_program());
         command.args([WORK, what]).env_clear().stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap()
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        drop(ours);
+        status
     };
     // Without an attempt it ends as it likes: what ends the others is what they tried.
     assert!(attempt("nothing").success());

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fmt::Write as _,
     fs,
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -217,6 +218,19 @@ fn odd_files_are_refused() {
     std::os::unix::fs::symlink("/dev/zero", path("device.js")).unwrap();
     manifest("dangling");
     std::os::unix::fs::symlink("/nowhere", path("dangling.js")).unwrap();
+    manifest("loop");
+    std::os::unix::fs::symlink("loop.js", path("loop.js")).unwrap();
+    manifest("directory_script");
+    fs::create_dir(path("directory_script.js")).unwrap();
+    // A link leads where it leads, but its words are no JSON.
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    fs::write(secret.path(), "root:x:0:0\n").unwrap();
+    std::os::unix::fs::symlink(secret.path(), path("elsewhere.json")).unwrap();
+    script("elsewhere", GOOD);
+    let unnameable =
+        |extension: &[u8]| std::ffi::OsStr::from_bytes(&[b"caf\xe9.", extension].concat()).to_owned();
+    fs::write(directory.path().join(unnameable(b"json")), single("cafe")).unwrap();
+    fs::write(directory.path().join(unnameable(b"js")), GOOD).unwrap();
     manifest("linked");
     script("target", GOOD);
     std::os::unix::fs::symlink("target.js", path("linked.js")).unwrap();
@@ -250,6 +264,10 @@ fn odd_files_are_refused() {
         ("pipe_script.js", "Not a regular file"),
         ("device.js", "Not a regular file"),
         ("dangling.js", "Cannot be opened: No such file or directory"),
+        ("loop.js", "Cannot be opened: Too many levels of symbolic links"),
+        ("directory_script.js", "Not a regular file"),
+        ("elsewhere.json", "Not valid JSON: expected value"),
+        ("caf\u{fffd}.json", "The file's name is not valid UTF-8"),
         ("latin.js", "Not valid UTF-8 (line 1)"),
         ("nul.js", "the script contains a NUL character"),
         ("long.js", "Longer than 1024 KiB"),
@@ -458,12 +476,17 @@ fn exports_become_plain_code() {
     check("export function f() {}\nf();", ";      function f() {}\nf();");
     let script = check("let x = y\nexport {\n  x as z }\n(1)", "let x = y\n;       \n          \n(1)");
     assert_eq!(script.entry("z"), Some("x"));
-    let script = check("export default function () {}\n(1)", "; const __default__ = function () {};\n(1)");
-    assert_eq!(script.entry("default"), Some("__default__"));
-    let script = check("export default async function run() {}", ";async function run() {}");
+    let script = check("export default function () {}\n(1)", ";const __dft = function () {};\n(1)");
+    assert_eq!(script.entry("default"), Some("__dft"));
+    check("export /* a */ default\n\n  () => 1", ";const __dft =        \n\n  () => 1");
+    check("export\r\ndefault function f() {}", ";     \r\n        function f() {}");
+    let script = check("export default async function run() {}", ";              async function run() {}");
     assert_eq!(script.entry("default"), Some("run"));
-    check("export default (a) => a", "; const __default__ = (a) => a");
-    let script = check("#!/usr/bin/env node\nexport default class A {}", "///usr/bin/env node\n;class A {}");
+    check("export default (a) => a", ";const __dft = (a) => a");
+    let script = check(
+        "#!/usr/bin/env node\nexport default class A {}",
+        "///usr/bin/env node\n;              class A {}",
+    );
     assert_eq!(script.entry("default"), None);
     assert_eq!(script.exported["default"], "A");
 }
@@ -474,7 +497,8 @@ fn plain_scripts_stay_as_they_are() {
         "var { a, b: [c = 1] } = x, d; let e; const f = 2;\nfunction g() { var h }\nclass I {}\n// _env";
     let script = examine(SourceKind::JavaScript, text).unwrap();
     assert_eq!((script.code.as_str(), script.is_module, script.reads_env), (text, false, false));
-    assert_eq!(script.functions.iter().collect::<Vec<_>>(), ["a", "c", "d", "e", "f", "g"]);
+    assert_eq!(script.functions.iter().collect::<Vec<_>>(), ["a", "c", "d", "e", "g"]);
+    assert_eq!(script.others, [("f".to_owned(), "a number"), ("I".to_owned(), "a class")].into());
     for reads in ["p._env.A", "p['_env']", "({ _env }) => _env"] {
         assert!(examine(SourceKind::JavaScript, reads).unwrap().reads_env, "{reads}");
     }
@@ -498,7 +522,8 @@ fn the_schema_agrees_with_the_loader() {
     let schema = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tool-manifest.schema.json"));
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let mut checked = (0, 0);
-    for directory in ["singles", "groups", "partial", "broken", "clash_a", "clash_b"] {
+    for directory in ["singles", "groups", "partial", "broken", "clash_a", "clash_b", "functions", "mistakes"]
+    {
         for entry in fs::read_dir(fixtures().join(directory)).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -506,7 +531,8 @@ fn the_schema_agrees_with_the_loader() {
             let foreign = ["package", "tsconfig", "module", ".hidden", "bare.test"];
             let text = fs::read_to_string(&path).unwrap_or_default();
             let Ok(value) = serde_json::from_str(text.trim_start_matches('\u{feff}')) else { continue };
-            if foreign.contains(&base) || base == "mismatch" {
+            // A name that is not the file's is none of a schema's business, and to an editor null is a mistake.
+            if foreign.contains(&base) || ["mismatch", "null_schema"].contains(&base) {
                 continue;
             }
             let manifest = Manifest::parse(&text, base);

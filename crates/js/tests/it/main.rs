@@ -11,4 +11,6 @@ mod prelude;
 #[cfg(test)]
 mod reloading;
 #[cfg(test)]
+mod state;
+#[cfg(test)]
 mod support;

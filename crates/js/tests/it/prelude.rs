@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::support::{World, worker_program};
 
-/// These expect what a scripted server cannot do (a body cut at the client's bound, a connected
-/// account) or other tools and libraries around them, which the program's own tests have.
+/// These expect what this host has not (a body above the client's bound, other tools and libraries around
+/// them); the program runs them, in `crates/pinza/tests/it/scripts/globals.rs`.
 const LEFT_OUT: [&str; 5] =
     ["host_bridges.js", "fetch_failures.js", "lib.js", "patched_promise.js", "patched_object_prototype.js"];
 

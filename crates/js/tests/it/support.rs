@@ -33,10 +33,14 @@ pub(crate) fn worker_program() -> PathBuf {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::with(Pool::new(worker_program()))
+    }
+
+    pub(crate) fn with(pool: Pool) -> Self {
         let workspace = tempfile::tempdir().unwrap();
         let files = Workspace::open(workspace.path(), WorkspaceOptions::default()).unwrap();
         let host = Host {
-            pool: Arc::new(Pool::new(worker_program())),
+            pool: Arc::new(pool),
             files: Arc::new(files),
             stand_ins: None,
             clock: |zone, format| Ok(format!("{zone:?} {format:?}")),

@@ -1,12 +1,15 @@
 //! For authors of JavaScript tools: `tools check`, `tools new`, `tools test`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, ensure};
 use pinza::{
     Provider, SchemaOptions, ToolError,
-    core::{CallScope, Caller, ErrorKind, TextLimit, ToolCall, visible},
-    js::{Loaded, Loader, OnClash, Place, Problem, StandIn},
+    core::{CallScope, Caller, ErrorKind, Source, TextLimit, ToolCall, schema_fault, visible},
+    js::{Libraries, Library, Loaded, LoadedTool, Loader, OnClash, Place, Problem, StandIn},
     tool_schemas,
 };
 use serde::Deserialize;
@@ -16,11 +19,15 @@ use super::{
     Done, Global, Result,
     args::{NewTool, TestTools},
     session::{self, Session},
+    tools::problem_line,
 };
 use crate::{home::Home, terminal::Printer};
 
-/// What an editor needs to know of the globals; written beside new tools.
-const TYPES: &str = include_str!("../../../js/pinza.d.ts");
+/// What an editor needs to know of globals and manifests; written beside new tools.
+const FOR_EDITORS: [(&str, &str); 2] = [
+    ("pinza.d.ts", include_str!("../../../js/pinza.d.ts")),
+    ("tool-manifest.schema.json", include_str!("../../../js/tool-manifest.schema.json")),
+];
 
 pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf>) -> Result {
     let home = Home::find(global.home.as_deref())?;
@@ -37,9 +44,11 @@ pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf
         return Err(ToolError::new(ErrorKind::NotFound, "There are no tools to check").hint(hint).into());
     }
     let places: Vec<Place> = directories.into_iter().map(Place::Directory).collect();
-    let mut loaded = Loader::new(places, OnClash::KeepFirst).caps(session::caps(global, &home)?).load();
-    let losses = losses(&loaded);
-    loaded.problems.extend(losses);
+    let on_clash = if global.allow_override { OnClash::Replace } else { OnClash::KeepFirst };
+    let mut loaded = Loader::new(places, on_clash).caps(session::caps(global, &home)?).load();
+    refuse_builtin_names(global, &mut loaded)?;
+    let later = [unusable_schemas(&loaded), losses(&loaded), broken_libraries(&loaded)];
+    loaded.problems.extend(later.into_iter().flatten());
     let faults = loaded.problems.iter().filter(|problem| !problem.warning).count();
     let (tools, warnings) = (loaded.tools.len(), loaded.problems.len() - faults);
     printer.json_or(
@@ -53,26 +62,80 @@ pub(crate) fn check(global: &Global, printer: &Printer, directories: Vec<PathBuf
     Ok(if faults == 0 { Done::Well } else { Done::Answered })
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// `1 tool`, `2 tools`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A tool of the program's own keeps its name, as when tools are called.
+fn refuse_builtin_names(global: &Global, loaded: &mut Loaded) -> Result<()> {
+    if global.allow_override {
+        return Ok(());
+    }
+    let snapshot = Session::open(global)?.pinza.snapshot();
+    let is_builtin = |tool: &LoadedTool| {
+        let known = snapshot.get(tool.definition.name.as_str());
+        known.is_some_and(|entry| entry.meta().source == Source::Builtin)
+    };
+    loaded.problems.extend(loaded.tools.iter().filter(|tool| is_builtin(tool)).map(LoadedTool::clash));
+    loaded.tools.retain(|tool| !is_builtin(tool));
+    Ok(())
+}
+
+fn about(tool: &LoadedTool, message: String) -> Problem {
+    Problem {
+        file: tool.manifest.clone(),
+        entry: tool.entry,
+        message,
+        line: None,
+        column: None,
+        warning: false,
+    }
+}
+
+/// A schema is compiled when its tool is first called; its author should not have to wait for that.
+fn unusable_schemas(loaded: &Loaded) -> Vec<Problem> {
+    let fault = |tool: &LoadedTool| {
+        let reason = schema_fault(&tool.definition.parameters)?;
+        Some(about(tool, format!("The tool's parameter schema cannot be used: {reason}")))
+    };
+    loaded.tools.iter().filter_map(fault).collect()
 }
 
 /// What a provider's dialect would lose of a tool's schema, as warnings.
 fn losses(loaded: &Loaded) -> Vec<Problem> {
+    let usable = loaded.tools.iter().filter(|tool| schema_fault(&tool.definition.parameters).is_none());
+    let usable: Vec<&LoadedTool> = usable.collect();
     let of = |provider: Provider| {
-        loaded.tools.iter().flat_map(move |tool| {
+        let usable = usable.clone();
+        usable.into_iter().flat_map(move |tool| {
             let schemas = tool_schemas(provider, [&tool.definition], SchemaOptions::default());
-            schemas.losses.into_iter().map(move |loss| Problem {
-                file: tool.manifest.clone(),
-                entry: tool.entry,
-                message: format!("{provider} loses something of {loss}"),
-                line: None,
-                column: None,
-                warning: true,
-            })
+            let loses = move |loss| format!("{provider} loses something of {loss}");
+            let warning = move |loss| Problem { warning: true, ..about(tool, loses(loss)) };
+            schemas.losses.into_iter().map(warning)
         })
     };
     Provider::ALL.into_iter().flat_map(of).collect()
+}
+
+/// A library is read when a tool asks for it. It may also be a file that nobody asks for, so this is a warning.
+fn broken_libraries(loaded: &Loaded) -> Vec<Problem> {
+    // The tools of a directory share its libraries.
+    let mut directories: Vec<&Arc<Libraries>> = loaded.tools.iter().map(|tool| &tool.libraries).collect();
+    directories.sort_by_key(|libraries| Arc::as_ptr(libraries));
+    directories.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    let faults = |(name, library): (&String, &Library)| {
+        let name = visible(name);
+        let warning = move |fault: Problem| {
+            let message = format!("lib('{name}') cannot be used: {}", fault.message);
+            Problem { message, warning: true, ..fault }
+        };
+        library.read().err().into_iter().flatten().map(warning)
+    };
+    let mut found: Vec<Problem> =
+        directories.into_iter().flat_map(|libraries| libraries.iter()).flat_map(faults).collect();
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    found
 }
 
 pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result {
@@ -105,8 +168,10 @@ pub(crate) fn new(global: &Global, printer: &Printer, wanted: NewTool) -> Result
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         written.push(path.display().to_string());
     }
-    let types = directory.join("pinza.d.ts");
-    std::fs::write(&types, TYPES).with_context(|| format!("cannot write {}", types.display()))?;
+    for (file, text) in FOR_EDITORS {
+        let path = directory.join(file);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     let at = global.tools.first().map_or_else(String::new, |path| format!(" --tools {}", path.display()));
     let tool = tool_names(&wanted).swap_remove(0);
     printer.json_or(
@@ -220,7 +285,7 @@ pub(crate) fn test(global: &Global, printer: &Printer, wanted: TestTools) -> Res
     for (tool, file) in files {
         let text =
             std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        let cases: Vec<Case> = serde_json::from_str(&text)
+        let cases: Vec<Case> = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
             .with_context(|| format!("{} is not a list of cases", file.display()))?;
         for (index, case) in cases.into_iter().enumerate() {
             let label = case.name.clone().unwrap_or_else(|| format!("case {index}"));
@@ -271,6 +336,15 @@ fn test_files(directories: &[PathBuf], names: &[String]) -> Result<Vec<(String, 
     Ok(files)
 }
 
+/// What is wrong with the files that a test stands beside.
+fn why_missing(session: &Session, base: &str) -> Option<String> {
+    let is_beside = |problem: &&super::session::Problem| {
+        let file = problem.file.as_deref().map(Path::new).and_then(Path::file_stem);
+        file.is_some_and(|stem| stem == base)
+    };
+    session.faults.iter().find(is_beside).map(|problem| format!(": {}", problem_line(problem)))
+}
+
 /// Runs a case in the real sandbox; `None` if it went as expected, else what was different.
 fn run_case(global: &Global, tool: &str, case: Case) -> Result<Option<String>> {
     ensure!(
@@ -286,7 +360,10 @@ fn run_case(global: &Global, tool: &str, case: Case) -> Result<Option<String>> {
         runtime.block_on(session.pinza.engine().call(ToolCall::new("test", name, arguments), &scope));
     let text = match (&outcome.result, case.error) {
         (Err(error), Some(code)) if error.kind.code() == code => return Ok(None),
-        (Err(error), _) => return Ok(Some(format!("answered {error}"))),
+        (Err(error), _) => {
+            let why = if error.kind == ErrorKind::ToolNotFound { why_missing(&session, tool) } else { None };
+            return Ok(Some(format!("answered {error}{}", why.unwrap_or_default())));
+        }
         (Ok(output), Some(code)) => {
             return Ok(Some(format!("expected the error {code}, got: {}", output.as_text())));
         }

@@ -6,7 +6,7 @@ use pinza::{
 };
 use serde_json::{Value, json};
 
-use super::{Done, Global, Result, args::Groups, session::Session};
+use super::{Done, Global, Result, args::Groups, author::counted, session::Session};
 use crate::terminal::Printer;
 
 pub(crate) fn run(global: &Global, printer: &Printer, command: Groups) -> Result {
@@ -18,7 +18,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Groups) -> Result
             |out| {
                 out.columns(snapshot.groups().map(|group| {
                     let count = snapshot.group_tools(group.name.as_str()).count();
-                    [group.name.to_string(), format!("{count} tools"), pinza::core::visible(&group.description)]
+                    [group.name.to_string(), counted(count, "tool"), pinza::core::visible(&group.description)]
                 }));
             },
         ),
@@ -41,7 +41,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Groups) -> Result
                     shown
                 },
                 |out| {
-                    out.heading(&group.display_name);
+                    out.heading(&pinza::core::visible(&group.display_name));
                     out.line(&pinza::core::visible(&group.description));
                     out.line("");
                     let row = |tool: &&pinza::ToolDefinition| {

@@ -91,7 +91,10 @@ fn print_sections<'a>(out: &mut Out, entries: impl Iterator<Item = &'a Entry>) {
 
 fn show(printer: &Printer, session: &Session, name: &str) -> Result<()> {
     let snapshot = session.pinza.snapshot();
-    let Some(entry) = snapshot.get(name) else { return Err(unknown(session, name).into()) };
+    let Some(entry) = snapshot.get(name) else {
+        printer.problems(&session.faults);
+        return Err(unknown(session, name).into());
+    };
     let definition = entry.definition();
     let capabilities: Vec<&str> =
         definition.capabilities.iter().map(|capability| capability.as_str()).collect();

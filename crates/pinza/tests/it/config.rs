@@ -79,6 +79,18 @@ fn setting_keeps_everything_else() {
 }
 
 #[test]
+fn an_origin_that_is_none_is_a_fault_of_the_file() {
+    let pinza = pinza();
+    let file = pinza.config_file().display().to_string();
+    let stderr = format!(
+        "error: [..]{file} is not a valid configuration: net.rewrite: 'api.example.com' is not a plain http or https URL\n"
+    );
+    refused(&pinza, &["config", "set", r#"net.rewrite."api.example.com""#, "http://127.0.0.1:9"], &stderr);
+    write(&pinza, "[net.rewrite]\n\"https://a.example\" = \"api.example.com\"\n");
+    refused(&pinza, &["call", "get_current_time"], &stderr);
+}
+
+#[test]
 fn an_invalid_change_is_refused_and_the_file_stays() {
     let pinza = pinza();
     let before = "# mine\n[env]\nREGION = \"eu\"\n";

@@ -141,7 +141,7 @@ async fn what_is_saved_is_live_and_what_is_broken_is_not() {
             ("greet.js", "function run() { return 'three' }", "has no function 'execute'"),
             ("greet.js", "", "has no function 'execute'"),
             ("greet.json", "{\"name\": \"greet\", ", "Not valid JSON"),
-            ("greet.json", "", "Not valid JSON"),
+            ("greet.json", "", "The file is empty"),
             ("greet.json", "{\"name\": \"greet\"}", "Missing required field: 'description'"),
         ];
         for (file, text, words) in broken {
@@ -337,8 +337,12 @@ async fn a_group_stays_together() {
     world.save("all.json", &manifest(&["one", "never"]));
     world.answers("two", GONE).await;
     assert_eq!(world.call("one").await.as_deref(), Ok("one new"));
+    // And so do all of them, but that is hardly what a group is for.
     world.save("all.json", "[]");
     world.answers("one", GONE).await;
+    let problems = world.pinza.problems();
+    let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(messages, ["Empty tool group in 'all.json'"]);
 }
 
 #[tokio::test]
@@ -368,6 +372,66 @@ async fn libraries_are_live_too_and_stay_good() {
     world.answers("greet", Ok("more")).await;
     fs::remove_file(world.path("more.ts")).unwrap();
     world.answers("greet", Err(ErrorKind::NotFound)).await;
+}
+
+/// Workers keep a script as it is when its top level has run, with what it loaded there.
+#[tokio::test]
+async fn a_library_that_was_loaded_once_for_all_calls_is_live_too() {
+    let mut world = World::new(|tools| {
+        tool(tools, "greet", "const words = lib('words'); function execute() { return words.hello }");
+        tool(
+            tools,
+            "late",
+            "let more; try { more = lib('more') } catch {} function execute() { return more }",
+        );
+        fs::write(tools.join("words.js"), "module.exports = { hello: lib('inner') }").unwrap();
+        fs::write(tools.join("inner.js"), "module.exports = 'one'").unwrap();
+    });
+    let twice = async |world: &World, tool: &str, word: &str| {
+        for _ in 0..2 {
+            assert_eq!(world.call(tool).await.as_deref(), Ok(word));
+        }
+    };
+    let scope = world.pinza.scope(Caller::Library);
+    twice(&world, "greet", "one").await;
+    twice(&world, "late", "").await;
+    // The library of a library.
+    world.save("inner.js", "module.exports = 'two'");
+    world.reload("a library", |reload| !reload.libraries.is_empty()).await;
+    twice(&world, "greet", "two").await;
+    world.save("words.js", "module.exports = { hello: 'three' }");
+    world.reload("a library", |reload| !reload.libraries.is_empty()).await;
+    twice(&world, "greet", "three").await;
+    // One that was not there.
+    world.save("more.js", "module.exports = 'more'");
+    world.reload("a new library", |reload| !reload.libraries.is_empty()).await;
+    twice(&world, "late", "more").await;
+    fs::remove_file(world.path("more.js")).unwrap();
+    world.reload("a removed library", |reload| !reload.libraries.is_empty()).await;
+    twice(&world, "late", "").await;
+    // A turn keeps what it began with.
+    let outcome = world.pinza.engine().call(ToolCall::new("id", "greet", json!({})), &scope).await;
+    assert_eq!(outcome.result.unwrap().as_text(), "one");
+}
+
+/// What was called before anybody watched had read its libraries then.
+#[tokio::test]
+async fn a_library_that_changed_before_files_are_watched_is_live_with_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let tools = directory.path().join("tools");
+    tool(&tools, "greet", "const word = lib('word'); function execute() { return word }");
+    fs::write(tools.join("word.js"), "module.exports = 'one'").unwrap();
+    let pinza = Pinza::builder()
+        .workspace(directory.path())
+        .helper(env!("CARGO_BIN_EXE_pinza"))
+        .scripts([Place::Directory(tools.clone())])
+        .build()
+        .unwrap();
+    let answer = async || pinza.call("greet", json!({})).await.result.unwrap().as_text();
+    assert_eq!((answer().await, answer().await), ("one".into(), "one".into()));
+    fs::write(tools.join("word.js"), "module.exports = 'two'").unwrap();
+    let _watch = pinza.watch().unwrap();
+    assert_eq!((answer().await, answer().await), ("two".into(), "two".into()));
 }
 
 #[tokio::test]

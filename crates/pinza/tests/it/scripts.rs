@@ -4,6 +4,7 @@ mod authors;
 mod bridges;
 mod crowd;
 mod eval;
+mod globals;
 mod guide;
 mod libraries;
 mod limits;
@@ -12,6 +13,7 @@ mod network;
 mod project;
 mod results;
 mod rights;
+mod seeds;
 mod variables;
 
 use std::{fs, path::PathBuf};

@@ -1,9 +1,9 @@
 // Each tool of the manifest names its function. What one returns is the result.
-function greet({ name }: { name: string }): string {
+export function greet({ name }: { name: string }): string {
   return `Hello, ${name}!`;
 }
 
-function count({ text }: { text: string }): { words: number } {
+export function count({ text }: { text: string }): { words: number } {
   return { words: words(text).length };
 }
 

@@ -33,6 +33,12 @@ fn every_template_works_as_it_is() {
     check(&pinza, &["tools", "check"], 0, "6 tools, 0 problems, 0 warnings\n", "");
     let types = std::fs::read_to_string(pinza.home().join("tools/pinza.d.ts")).unwrap();
     assert!(types.contains("declare function fetch("));
+    let made: Value =
+        serde_json::from_str(&std::fs::read_to_string(pinza.home().join("tools/plain.json")).unwrap())
+            .unwrap();
+    let schema = pinza.home().join("tools").join(made["$schema"].as_str().unwrap());
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    assert_eq!(schema["title"], "Manifest of JavaScript tools");
     check(&pinza, &["tools", "test"], 0, "...\n10 passed, 0 failed\n", "");
 }
 
@@ -135,6 +141,32 @@ fn what_can_be_checked() {
     check(&pinza, &["tools", "check", "one", "two"], 1, stdout, "");
 }
 
+#[test]
+fn a_check_finds_what_a_call_would_stumble_over() {
+    let pinza = pinza();
+    tool(&pinza, "exec", json!({}), "function execute() {}");
+    let property = |schema: Value| json!({"parameters": {"properties": {"a": schema}}});
+    let good = "function execute() { return lib('shared').x }";
+    tool(&pinza, "a_word", property(json!({"description": "x", "enum": "red"})), good);
+    tool(&pinza, "a_regex", property(json!({"description": "x", "type": "string", "pattern": "("})), good);
+    tool(&pinza, "a_link", property(json!({"description": "x", "$ref": "file:///etc/passwd"})), good);
+    tool(&pinza, "b_fine", property(json!({"description": "x", "type": "string"})), good);
+    file(&pinza, "home/tools/shared.js", "exports.x = 1;\nexports.y = (;\n");
+    let tools = pinza.home().join("tools").display().to_string();
+    let schema = "The tool's parameter schema cannot be used";
+    let found = format!(
+        "{tools}/a_link.json: {schema}: Resource 'file:///etc/passwd' [..]\n\
+         {tools}/a_regex.json: {schema}: \"(\" is not a \"regex\"\n\
+         {tools}/a_word.json: {schema}: \"red\" is not of type \"array\"\n\
+         {tools}/shared.js:2:14: warning: lib('shared') cannot be used: Unexpected token\n"
+    );
+    let clash = format!("{tools}/exec.json: Name conflict with existing tool 'exec' (skipped)\n");
+    let stdout = format!("{clash}{found}4 tools, 4 problems, 1 warning\n");
+    check(&pinza, &["tools", "check"], 1, &stdout, "");
+    let stdout = format!("{found}5 tools, 3 problems, 1 warning\n");
+    check(&pinza, &["tools", "check", "--allow-override"], 1, &stdout, "");
+}
+
 const WEATHER: &str = "async function execute({ city, _env }) {
     const answer = await fetch(`https://api.example.com/weather?city=${city}`, { method: 'POST' });
     if (!answer.ok) throw new Error(`The service answered ${answer.status}`);
@@ -229,6 +261,21 @@ fn test_files_that_are_none() {
         test_file(&pinza, &cases);
         check(&pinza, &["tools", "test"], 2, "", reason);
     }
+}
+
+#[test]
+fn a_tool_that_does_not_load_says_why_wherever_it_is_asked_for() {
+    let pinza = pinza();
+    tool(&pinza, "broken", json!({}), "function execute() {\n  return (;\n}\n");
+    file(&pinza, "home/tools/broken.test.json", "\u{feff}[{\"result\": \"x\"}]");
+    let reason = "[..]/tools/broken.js: line 2, column 11: Unexpected token";
+    let missing = "tool_not_found: Tool 'broken' not found";
+    let stdout =
+        format!("FAILED  broken: case 0\n        answered {missing}: {reason}\n0 passed, 1 failed\n");
+    check(&pinza, &["tools", "test"], 1, &stdout, "");
+    let stderr = format!("warning: {reason}\nerror: {missing}\n...");
+    check(&pinza, &["tools", "show", "broken"], 1, "", &stderr);
+    check(&pinza, &["call", "broken"], 1, "", &stderr);
 }
 
 #[test]

@@ -62,4 +62,12 @@ fn a_library_that_is_not_there_or_broken() {
         check_call(&pinza, &["uses", &format!("name={name}"), "--tools", "elsewhere"], expected);
     }
     check_call(&pinza, &["other", "--tools", "elsewhere"], Ok("1"));
+    let hint = |arguments: &[&str]| {
+        let answer = check_call(&pinza, arguments, Err(("not_found", "There is no library 'commom'")));
+        answer["hint"].as_str().unwrap().to_owned()
+    };
+    let known = hint(&["uses", "name=commom"]);
+    assert!(known.starts_with("There are: broken, common, throws. Thrown at "), "{known}");
+    let none = hint(&["js_eval", "code=lib('commom')"]);
+    assert!(none.contains("and there is none. Thrown at "), "{none}");
 }

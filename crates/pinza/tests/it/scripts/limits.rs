@@ -79,7 +79,7 @@ fn memory_and_stack() {
 #[test]
 fn policy_caps_what_a_manifest_asks_for() {
     let pinza = pinza();
-    let asks = json!({"timeoutSeconds": 3600, "limits": {"heapMb": 512, "stackKb": 8192}});
+    let asks = json!({"timeoutSeconds": 3600, "limits": {"heapMb": 512, "stackKb": 6144}});
     tool(&pinza, "greedy", asks, "function execute() { return 1 }");
     tool(&pinza, "modest", json!({}), "function execute() { return 1 }");
     let check = |warnings: &[&str]| {
@@ -89,13 +89,13 @@ fn policy_caps_what_a_manifest_asks_for() {
         let stdout = format!("{}2 tools, 0 problems, {count}\n", lines.collect::<String>());
         crate::support::check(&pinza, &["tools", "check"], 0, &stdout, "");
     };
-    check(&["Asks for 512 MB heap; the policy allows 256", "Asks for 8192 KB stack; the policy allows 4096"]);
+    check(&["Asks for 512 MB heap; the policy allows 256", "Asks for 6144 KB stack; the policy allows 4096"]);
     let set = |key: &str, value: &str| {
         crate::support::fine(&pinza, &["config", "set", &format!("policy.limits.{key}"), value]);
     };
     set("heap_mb", "512");
-    check(&["Asks for 8192 KB stack; the policy allows 4096"]);
-    set("stack_kb", "8192");
+    check(&["Asks for 6144 KB stack; the policy allows 4096"]);
+    set("stack_kb", "6144");
     check(&[]);
     set("timeout_seconds", "10");
     check(&["Asks for a timeout of 3600 s; the policy allows 10"]);
@@ -129,6 +129,26 @@ fn the_cap_holds_when_the_script_runs() {
     std::fs::write(pinza.config_file(), "[policy.limits]\nheap_mb = 20\ntimeout_seconds = 1\n").unwrap();
     check_call(&pinza, &["large"], Err(("memory_limit", "The script used more memory than it may")));
     check_call(&pinza, &["late"], Err(("timeout", "[..]")));
+}
+
+/// It has no manifest, but it is a script too.
+#[test]
+fn the_cap_holds_for_the_code_of_a_model() {
+    let pinza = pinza();
+    let holds =
+        "code=const all = []; for (let i = 0; i < 8 << 10; i++) all.push(new Uint8Array(1024)); all.length";
+    let deep = "code=function depth(n) { return n === 0 ? 'deep' : depth(n - 1) } depth(400)";
+    check_call(&pinza, &["js_eval", holds], Ok("8192"));
+    check_call(&pinza, &["js_eval", deep], Ok("deep"));
+    let config = "[policy.limits]\nheap_mb = 4\nstack_kb = 64\ntimeout_seconds = 2\n";
+    std::fs::write(pinza.config_file(), config).unwrap();
+    check_call(&pinza, &["js_eval", holds], Err(("memory_limit", "The script used more memory than it may")));
+    check_call(&pinza, &["js_eval", deep], Err(("execution_error", "[..]stack[..]")));
+    check_call(
+        &pinza,
+        &["js_eval", "code=while (true);"],
+        Err(("timeout", "Tool execution timed out after 2s")),
+    );
 }
 
 #[test]

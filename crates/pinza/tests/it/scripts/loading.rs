@@ -116,7 +116,7 @@ fn what_is_good_loads_and_the_rest_is_named() {
         (10, "'_meta' must be the first entry"),
         (11, "Missing 'name'"),
         (12, "Missing required field: 'description'"),
-        (13, "JS has no function 'Klass' for tool 'klass'"),
+        (13, "JS has no function 'Klass' for tool 'klass'; 'Klass' is a class"),
         (14, "Invalid function name 'good(); evil' for tool 'paste'"),
     ]
     .map(|(index, message)| (index, message.replace("JS", &js)))
@@ -217,6 +217,58 @@ fn the_first_of_two_wins_and_the_other_is_a_problem() {
     let edit = *custom(&shown).iter().find(|tool| tool["name"] == "edit").unwrap();
     assert_eq!((&edit["group"], &edit["source"]), (&json!("fs"), &json!("js:two/edit.json")), "{edit}");
     assert_eq!(shown["tools"].as_array().unwrap().iter().filter(|tool| tool["name"] == "edit").count(), 1);
+}
+
+/// The loader's own fixtures: what it takes for a function can be called, in every form.
+#[test]
+fn every_form_of_function_that_loads_can_be_called() {
+    let pinza = pinza();
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/js/loading/functions");
+    let list = list(&pinza, &["--tools", directory]);
+    let tools = names(&custom(&list));
+    assert!(tools.len() >= 19, "{tools:?}");
+    for name in tools {
+        check_call(&pinza, &[name, "--tools", directory], Ok("[..]"));
+    }
+}
+
+#[test]
+fn a_group_whose_tools_all_gave_way_is_none() {
+    let pinza = pinza();
+    group(&pinza, "editors", &json!([entry("edit")]), "const edit = () => 'mine';");
+    for flags in [&[][..], &["--allow-override"]] {
+        let groups = list(&pinza, flags)["groups"].clone();
+        assert_eq!(groups.as_array().unwrap().iter().map(|group| &group["name"]).collect::<Vec<_>>(), ["fs"]);
+    }
+}
+
+#[test]
+fn words_of_a_manifest_cannot_paint_on_the_terminal() {
+    let pinza = pinza();
+    let red = "\u{1b}[31mred\u{1b}[0m";
+    let meta = json!({"_meta": true, "display_name": red, "description": red});
+    group(
+        &pinza,
+        "painted",
+        &json!([meta, {"name": "paints", "description": red, "function": "f"}]),
+        "const f = () => 1;",
+    );
+    let inherited =
+        json!({"description": red, "function": red, "parameters": {"properties": {red: {"type": red}}}});
+    tool(&pinza, "painting", inherited, "function execute() {}");
+    let commands: [&[&str]; 7] = [
+        &["tools", "list"],
+        &["tools", "show", "paints"],
+        &["tools", "check"],
+        &["groups", "list"],
+        &["groups", "show", "painted"],
+        &["call", "painting"],
+        &["call", red],
+    ];
+    for command in commands {
+        let run = pinza.run(command);
+        assert!(!format!("{}{}", run.stdout, run.stderr).contains('\u{1b}'), "{command:?}: {run:?}");
+    }
 }
 
 #[test]

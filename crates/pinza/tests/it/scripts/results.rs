@@ -63,6 +63,27 @@ fn an_error_names_its_place() {
 }
 
 #[test]
+fn exports_move_nothing() {
+    let pinza = pinza();
+    let undefined = Err(("execution_error", "Tool execution failed: ReferenceError: nowhere is not defined"));
+    for (index, (script, place)) in [
+        ("\nexport default () => nowhere;", "2:22"),
+        ("\nexport default\n  function () {\n    nowhere.x;\n}", "4:5"),
+        ("\nexport default async function execute() { nowhere }", "2:43"),
+        ("\nexport const execute = () => nowhere;", "2:30"),
+        ("\nexport {\n  execute\n}; function execute() { nowhere }", "4:25"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("case{index}");
+        tool(&pinza, &name, json!({}), script);
+        let answer = check_call(&pinza, &[&name], undefined);
+        assert_eq!(answer["hint"], format!("Thrown at {}:{place}", super::at(&pinza, &format!("{name}.js"))));
+    }
+}
+
+#[test]
 fn an_error_in_typescript_names_the_line_that_its_author_wrote() {
     let pinza = pinza();
     file(&pinza, "home/tools/typed.json", r#"{"name": "typed", "description": "x"}"#);
@@ -97,6 +118,10 @@ fn arguments_are_repaired_and_validated_before_the_script_runs() {
     ] {
         check_call(&pinza, &["forecast", arguments], Err(("validation_error", message)));
     }
+    let missing = Err(("validation_error", "Missing required parameter: 'city'"));
+    let answer = check_call(&pinza, &["forecast", "town=Rome"], missing);
+    assert_eq!(answer["hint"], "There is no parameter 'town'; there are: city, days, unit, tags");
+    assert_eq!(check_call(&pinza, &["forecast", "days=2"], missing)["hint"], json!(null));
     assert!(!pinza.workspace().join("ran").exists(), "not one line of the script");
     let defaults = r#"{"city":"Rome","days":3,"unit":"c"}"#;
     check_call(&pinza, &["forecast", "city=Rome"], Ok(defaults));

@@ -1,49 +1,30 @@
-//! The engine's memory: counted, and the end of the process when a script takes too much.
-//!
-//! quickjs-ng can crash when an allocation fails at the wrong moment (its garbage collector
-//! runs over half-built objects). So a script over its limit does not get a null pointer: the
-//! process ends with [`OUT_OF_MEMORY`], which Pinza answers as `memory_limit`, and another
-//! worker takes its place. Only a single request that no heap could hold is refused.
-
-#![expect(unsafe_code, reason = "the engine's allocator interface is made of raw pointers")]
+//! The engine on the ordinary heap, counted.
 
 use std::{cell::Cell, rc::Rc};
 
 use rquickjs::allocator::{Allocator, RustAllocator};
 
-/// The exit code of a worker whose script ran out of memory.
-pub(crate) const OUT_OF_MEMORY: i32 = 86;
-
 /// How much the engine uses, and how much it may.
 #[derive(Clone, Default)]
-pub(super) struct Meter {
+pub(in super::super) struct Meter {
     used: Rc<Cell<usize>>,
     limit: Rc<Cell<usize>>,
 }
 
 impl Meter {
-    pub(super) fn new() -> Self {
+    pub(in super::super) fn new() -> Self {
         let meter = Self::default();
         meter.limit.set(usize::MAX);
         meter
     }
 
     /// Allows `heap` bytes above what is used now.
-    pub(super) fn limit(&self, heap: usize) {
+    pub(in super::super) fn limit(&self, heap: usize) {
         self.limit.set(self.used.get().saturating_add(heap));
     }
 
-    /// Whether `size` more bytes fit. Ends the process where they do not, unless the request
-    /// by itself is larger than the whole limit: that one is refused.
     fn admits(&self, size: usize) -> bool {
-        let (used, limit) = (self.used.get(), self.limit.get());
-        if used.saturating_add(size) <= limit {
-            return true;
-        }
-        if size > limit {
-            return false;
-        }
-        std::process::exit(OUT_OF_MEMORY)
+        super::admits(self.used.get(), size, self.limit.get())
     }
 
     fn add(&self, size: usize) {
@@ -57,13 +38,13 @@ impl Meter {
 
 /// rquickjs' own allocator with a meter. The wrapped allocator upholds the trait's promises;
 /// this one adds arithmetic, never a pointer of its own.
-pub(super) struct Metered {
+pub(in super::super) struct Metered {
     inner: RustAllocator,
     meter: Meter,
 }
 
 impl Metered {
-    pub(super) fn new(meter: Meter) -> Self {
+    pub(in super::super) fn new(meter: Meter) -> Self {
         Self { inner: RustAllocator, meter }
     }
 }
@@ -133,20 +114,4 @@ impl Metered {
             self.meter.add(unsafe { RustAllocator::usable_size(pointer) });
         }
     }
-}
-
-/// A copy of an array buffer's bytes; `None` for a detached one.
-pub(super) fn copy_bytes(buffer: &rquickjs::ArrayBuffer<'_>) -> Option<Vec<u8>> {
-    // SAFETY: the slice is read at once, and no script runs before it has been copied.
-    unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec)
-}
-
-/// Bytecode that this process made of Pinza's own prelude, before any script ran.
-pub(super) fn load_own<'js>(
-    ctx: &rquickjs::Ctx<'js>,
-    bytes: &[u8],
-) -> rquickjs::Result<rquickjs::Module<'js>> {
-    // SAFETY: the engine trusts bytecode, and this is its own, written moments ago by the same
-    // build; scripts have no way to hand bytes in here.
-    unsafe { rquickjs::Module::load(ctx.clone(), bytes) }
 }

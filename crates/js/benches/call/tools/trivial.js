@@ -1,0 +1,3 @@
+function execute({ a, b }) {
+  return a + b;
+}

@@ -1,0 +1,27 @@
+// What is different each time, the clock and chance, comes from the host's side of the engine: a state of the
+// engine that is used for many calls has neither in it, and the host sees that a script asked.
+
+// The engine's own Date, whose "now" is the host's (ECMA-262 §21.4.2.1 and §21.4.3.1).
+function hostedDate() {
+  const prototype = Date.prototype;
+  const toText = uncurry(prototype.toString);
+  // While a script loads, the host wants to know who asks.
+  const now = () => floor(native.clock() ?? native.clock(new Error().stack));
+
+  function HostedDate(...parts) {
+    if (new.target === undefined) return toText(new Date(now()));
+    return construct(Date, parts.length === 0 ? setPrototypeOf([now()], null) : parts, new.target);
+  }
+  const fixed = (target, key, value) => defineProperty(target, key, { __proto__: null, value, writable: false, enumerable: false, configurable: true });
+  const named = (target, name) => fixed(target, "name", name);
+  named(HostedDate, "Date");
+  fixed(HostedDate, "length", 7);
+  defineProperty(HostedDate, "prototype", { __proto__: null, value: prototype, writable: false, enumerable: false, configurable: false });
+  hidden(prototype, "constructor", HostedDate);
+  hidden(HostedDate, "now", named({ now() { return now(); } }.now, "now"));
+  hidden(HostedDate, "parse", Date.parse);
+  hidden(HostedDate, "UTC", Date.UTC);
+  return HostedDate;
+}
+hidden(global, "Date", hostedDate());
+hidden(Math, "random", { random() { return native.chance(); } }.random);

@@ -1,0 +1,84 @@
+//! What rquickjs offers only as unsafe: reading bytes, bytecode, and the collector of garbage inside a call.
+
+use std::ffi::CString;
+
+use rquickjs::{Ctx, Error, Module, Result, Value, qjs};
+
+/// A copy of an array buffer's bytes; `None` for a detached one.
+pub(in super::super) fn copy_bytes(buffer: &rquickjs::ArrayBuffer<'_>) -> Option<Vec<u8>> {
+    // SAFETY: the slice is read at once, and no script runs before it has been copied.
+    unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec)
+}
+
+/// Bytecode that this process made of Pinza's own prelude, before any script ran.
+pub(in super::super) fn load_own<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Module<'js>> {
+    // SAFETY: the engine trusts bytecode, and this is its own, written moments ago by the same
+    // build; scripts have no way to hand bytes in here.
+    unsafe { Module::load(ctx.clone(), bytes) }
+}
+
+/// Frees cyclic garbage now.
+pub(in super::super) fn collect_garbage(ctx: &Ctx<'_>) {
+    // SAFETY: the context is alive, and so is its runtime.
+    unsafe { qjs::JS_RunGC(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
+}
+
+/// Looks for cyclic garbage once the engine has taken `more` bytes. A collection visits everything
+/// that is alive, and most calls are over before it pays.
+pub(in super::super) fn collect_after(ctx: &Ctx<'_>, used: usize, more: usize) {
+    // The engine counts a few bytes more for each block than was asked for.
+    let threshold = used.saturating_add(used / 4).saturating_add(more);
+    // SAFETY: as above.
+    unsafe { qjs::JS_SetGCThreshold(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), threshold as _) }
+}
+
+/// A script as bytecode inside the engine: compiled once, run for each call.
+pub(in super::super) struct Compiled<'js>(Value<'js>);
+
+impl<'js> Compiled<'js> {
+    /// Compiles a plain script (no module, sloppy mode) without running any of it.
+    pub(in super::super) fn new(ctx: &Ctx<'js>, code: &[u8], file: &str) -> Result<Self> {
+        let code = CString::new(code)?;
+        let file = CString::new(file)?;
+        let flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+        // SAFETY: context and texts live through the call; the engine wants the length without
+        // the zero byte that ends the text, and copies what it keeps of both.
+        let compiled = unsafe {
+            qjs::JS_Eval(
+                ctx.as_raw().as_ptr(),
+                code.as_ptr(),
+                code.as_bytes().len() as _,
+                file.as_ptr(),
+                flags as i32,
+            )
+        };
+        taken(ctx, compiled).map(Self)
+    }
+
+    /// Runs it in the context that it was compiled in.
+    pub(in super::super) fn run(&self) -> Result<Value<'js>> {
+        let ctx = self.0.ctx();
+        let context = ctx.as_raw().as_ptr();
+        // SAFETY: the value is bytecode that `new` made in this context. The engine takes one
+        // count of it for itself, so it is given one more.
+        let value = unsafe { qjs::JS_EvalFunction(context, qjs::JS_DupValue(context, self.0.as_raw())) };
+        taken(ctx, value)
+    }
+
+    pub(in super::super) fn into_value(self) -> Value<'js> {
+        self.0
+    }
+
+    /// Of a value that [`into_value`](Self::into_value) gave.
+    pub(in super::super) fn of_value(value: Value<'js>) -> Self {
+        Self(value)
+    }
+}
+
+/// Takes over a value that the engine handed out.
+fn taken<'js>(ctx: &Ctx<'js>, value: qjs::JSValue) -> Result<Value<'js>> {
+    // SAFETY: a value that the engine returns is its receiver's, and it belongs to this context.
+    let value = unsafe { Value::from_raw(ctx.clone(), value) };
+    // An exception waits in the context for whoever catches it.
+    if value.is_exception() { Err(Error::Exception) } else { Ok(value) }
+}
