@@ -62,11 +62,21 @@ function answerOf(json) {
   return isObject(value) && !isArray(value) ? setPrototypeOf(value, null) : value;
 }
 
+// What the host said about an error, which a script may change on the error itself.
+const origins = new WeakMap();
+
+function origin(error) {
+  return originGet(origins, error);
+}
+
 // The error that a refused or failed request becomes; `code` is one of Pinza's stable error codes.
 function failure(json, Fallback) {
   const { code, message = "the request failed", name, hint } = answerOf(json) ?? { __proto__: null };
   const error = errorNamed(name, message, Fallback);
-  if (code !== undefined && !isDomName(name)) hidden(error, "code", code);
+  if (code !== undefined && !isDomName(name)) {
+    hidden(error, "code", code);
+    originSet(origins, error, { __proto__: null, code, hint });
+  }
   if (hint !== undefined) hidden(error, "hint", hint);
   return error;
 }

@@ -1,11 +1,12 @@
 //! The globals of the sandbox, as one JavaScript function.
 //!
 //! The parts are plain scripts, each about one idea, that share the scope of one function:
-//! `(native, global) => { settle, run, warm }`. It is evaluated once for every fresh context, before any tool's
+//! `(native, global) => { settle, run, warm, origin }`. It is evaluated once for every fresh context, before any tool's
 //! code, and `native` is reachable from nowhere else. At the top level the parts only capture built-ins and
 //! define lazy accessors; a class comes to be at its first use, since most calls touch few of them.
 
-/// The source of the function. `run` calls a tool's entry, `settle` answers a request, and `warm` brings every
+/// The source of the function. `run` calls a tool's entry, `settle` answers a request, `origin` tells a
+/// bridge's error from a script's own, and `warm` brings every
 /// lazy global to life, for an image of a context that is copied for each call.
 pub(crate) fn source() -> &'static str {
     concat!(
@@ -37,6 +38,6 @@ pub(crate) fn source() -> &'static str {
         include_str!("request.js"),
         include_str!("response.js"),
         include_str!("fetch.js"),
-        "return { __proto__: null, settle, run, warm }; })"
+        "return { __proto__: null, settle, run, warm, origin }; })"
     )
 }

@@ -69,6 +69,8 @@ struct Prelude {
     settle: Persistent<Function<'static>>,
     run: Persistent<Function<'static>>,
     warm: Persistent<Function<'static>>,
+    /// The code and hint of an error that came from a bridge; nothing for a script's own.
+    origin: Persistent<Function<'static>>,
     /// The closures behind it are Rust's, outside the engine's memory. They live as long as the
     /// engine: an image would still lead to them.
     _native: Persistent<Object<'static>>,
@@ -152,7 +154,7 @@ impl Engine {
             let ended = entry(&ctx).and_then(|entry| self.settled(&ctx, entry, call.params));
             match ended.catch(&ctx) {
                 Ok(end) => end,
-                Err(error) => thrown(error),
+                Err(error) => self.thrown(&ctx, error),
             }
         });
         // Whatever an interrupted script looked like from inside, it was interrupted.
@@ -199,6 +201,36 @@ impl Engine {
             None => Ok((End::Stalled, String::new())),
         }
     }
+
+    /// What was thrown, for the answer: message, place, and the code and hint of a bridge's error.
+    fn thrown<'js>(&self, ctx: &Ctx<'js>, error: CaughtError<'js>) -> (End, String) {
+        let exception = match error {
+            CaughtError::Exception(exception) => exception,
+            CaughtError::Value(value) => return (End::Threw, explained(&shown(&value))),
+            CaughtError::Error(error) => return (End::Threw, explained(&error.to_string())),
+        };
+        let object = exception.as_object();
+        let name = property(object, "name").unwrap_or_default();
+        let message = property(object, "message").unwrap_or_default();
+        if name == "InternalError" && message == "out of memory" {
+            return (End::Memory, String::new());
+        }
+        let origin = self.prelude.origin.clone().restore(ctx);
+        let origin = origin.and_then(|origin| origin.call::<_, Option<Object<'js>>>((object.clone(),)));
+        let origin = origin.ok().flatten();
+        let of_bridge = |key: &str| origin.as_ref().and_then(|origin| property(origin, key));
+        // A bridge's error says with its code what it is; others say it with their name.
+        let plain = origin.is_some() || name.is_empty() || name == "Error";
+        let message = if plain { message } else { format!("{name}: {message}") };
+        let place = property(object, "stack").and_then(|stack| place(&stack));
+        let text = json!({
+            "message": message,
+            "code": of_bridge("code"),
+            "place": place,
+            "hint": of_bridge("hint"),
+        });
+        (End::Threw, text.to_string())
+    }
 }
 
 fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rquickjs::Result<Prelude> {
@@ -217,6 +249,7 @@ fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rqu
         settle: function("settle")?,
         run: function("run")?,
         warm: function("warm")?,
+        origin: function("origin")?,
         _native: Persistent::save(ctx, native),
     })
 }
@@ -224,43 +257,37 @@ fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rqu
 /// A function that waits for the script's end and then calls its `main`, or hands out its value.
 pub(super) fn program<'js>(ctx: &Ctx<'js>, script: &Script) -> rquickjs::Result<Value<'js>> {
     // Made before the script runs, so that it cannot be in the way.
-    let glue: Function<'js> = ctx.eval(
-        "((evaluate) => (ended) => async (params) => {
-            const { value } = await ended;
-            const main = evaluate('typeof main === \"function\" ? main : undefined');
-            return main === undefined ? value : main(params);
-        })(globalThis.eval)",
-    )?;
+    let (glue, as_body): (Function<'js>, Function<'js>) = (
+        ctx.eval(
+            "((evaluate) => (ended) => async (params) => {
+                const { value } = await ended;
+                const main = evaluate('typeof main === \"function\" ? main : undefined');
+                return main === undefined ? value : main(params);
+            })(globalThis.eval)",
+        )?,
+        ctx.eval("(async () => {}).constructor")?,
+    );
     let mut options = EvalOptions::default();
     options.strict = false;
     options.promise = true;
     options.filename = Some(script.file.clone());
-    let ended: Value<'js> = ctx.eval_with_options(script.code.as_slice(), options)?;
-    glue.call((ended,))
-}
-
-/// What was thrown, for the answer: message, code (of a bridge's error) and place.
-fn thrown(error: CaughtError<'_>) -> (End, String) {
-    let text = match error {
-        CaughtError::Exception(exception) => {
-            let object = exception.as_object();
-            let name = property(object, "name").unwrap_or_default();
-            let message = property(object, "message").unwrap_or_default();
-            if name == "InternalError" && message == "out of memory" {
-                return (End::Memory, String::new());
+    match ctx.eval_with_options::<Value<'js>, _>(script.code.as_slice(), options) {
+        Ok(ended) => glue.call((ended,)),
+        Err(rquickjs::Error::Exception) => {
+            let error = ctx.catch();
+            // Models write the body of a function as readily as a program: what is one gets one.
+            let is_body = |error: &Object<'js>| {
+                property(error, "name").as_deref() == Some("SyntaxError")
+                    && property(error, "message").is_some_and(|message| message.contains("return"))
+            };
+            let code = str::from_utf8(&script.code).unwrap_or_default();
+            match error.as_object().filter(|error| is_body(error)).map(|_| as_body.call((code,))) {
+                Some(Ok(body)) => Ok(body),
+                _ => Err(ctx.throw(error)),
             }
-            // A bridge's error says with its code what it is; others say it with their name.
-            let code = property(object, "code");
-            let plain = code.is_some() || name.is_empty() || name == "Error";
-            let message = if plain { message } else { format!("{name}: {message}") };
-            let place = property(object, "stack").and_then(|stack| place(&stack));
-            let hint = property(object, "hint");
-            json!({ "message": message, "code": code, "place": place, "hint": hint }).to_string()
         }
-        CaughtError::Value(value) => explained(&shown(&value)),
-        CaughtError::Error(error) => explained(&error.to_string()),
-    };
-    (End::Threw, text)
+        Err(error) => Err(error),
+    }
 }
 
 /// A property as text. Reading it may run a script's own code, and fail.
@@ -283,15 +310,41 @@ fn shown(value: &Value<'_>) -> String {
     if let Some(text) = value.as_string() {
         return clipped(native::well_formed(text));
     }
+    if value.is_undefined() {
+        return "undefined".into();
+    }
     let json = value.ctx().json_stringify(value.clone()).ok().flatten();
     json.map(|text| clipped(native::well_formed(&text))).unwrap_or_else(|| format!("a {}", value.type_name()))
 }
 
 /// The first place in a stack that is not ours: `weather.js:3:5`.
 fn place(stack: &str) -> Option<String> {
-    let line = stack.lines().find(|line| !line.contains("prelude") && line.contains(':'))?;
-    let place = line
-        .rsplit_once('(')
-        .map_or(line.trim().trim_start_matches("at "), |(_, place)| place.trim_end_matches(')'));
-    Some(place.to_owned())
+    stack.lines().find_map(|line| {
+        // `at name (file:line:column)`, or the place alone. A file's name may have brackets too.
+        let frame = line.trim().strip_prefix("at ")?;
+        let place = match frame.split_once(" (") {
+            Some((_, place)) if frame.ends_with(')') => place.strip_suffix(')')?,
+            _ => frame,
+        };
+        (place.contains(':') && !place.starts_with("prelude:")).then(|| place.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn the_place_of_an_error_is_the_first_that_is_not_ours() {
+        let check =
+            |stack: &str, expected: Option<&str>| assert_eq!(place(stack).as_deref(), expected, "{stack}");
+        check("    at execute (weather.js:3:5)\n    at run (prelude:1:2)\n", Some("weather.js:3:5"));
+        check("    at parse (native)\n    at execute (/a/b.js:1:2)\n", Some("/a/b.js:1:2"));
+        check("    at convert (prelude:9:1)\n    at b.js:7:8\n", Some("b.js:7:8"));
+        check("    at execute (/tmp/my (1)/s.js:1:29)\n", Some("/tmp/my (1)/s.js:1:29"));
+        check("    at /tmp/my (1)/s.js:1:29\n", Some("/tmp/my (1)/s.js:1:29"));
+        check("    at execute (/home/prelude/s.js:4:4)\n", Some("/home/prelude/s.js:4:4"));
+        check("    at run (prelude:1:2)\n", None);
+        check("", None);
+    }
 }

@@ -145,3 +145,34 @@ async fn files_are_uploaded_from_the_workspace_and_from_nowhere_else() {
     assert_eq!(world.text(&upload("../../etc/passwd"), json!({})).await, outside);
     assert_eq!(server.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn only_a_bridge_says_what_kind_an_error_is() {
+    let world = World::new();
+    let bridge = "file_not_found: File not found: nothing";
+    for (body, expected) in [
+        ("fs.readFile('nothing')", bridge),
+        ("try { fs.readFile('nothing') } catch (error) { throw error }", bridge),
+        ("try { fs.readFile('nothing') } catch (error) { error.code = 'timeout'; throw error }", bridge),
+        (
+            "throw Object.assign(new Error('mine'), { code: 'timeout' })",
+            "execution_error: Tool execution failed: mine",
+        ),
+        (
+            "class MyError extends Error { name = 'MyError'; code = 'E1' } throw new MyError('mine')",
+            "execution_error: Tool execution failed: MyError: mine",
+        ),
+        (
+            "WeakMap.prototype.get = () => ({ code: 'timeout' }); throw new Error('mine')",
+            "execution_error: Tool execution failed: mine",
+        ),
+        ("return Promise.reject()", "execution_error: Tool execution failed: undefined"),
+        ("throw null", "execution_error: Tool execution failed: null"),
+    ] {
+        assert_eq!(
+            world.text(&format!("function execute() {{ {body} }}"), json!({})).await,
+            expected,
+            "{body}"
+        );
+    }
+}

@@ -6,7 +6,7 @@ use crate::support::{Expected, check_call, pinza};
 fn the_last_value_or_what_main_returns() {
     let pinza = pinza();
     pinza.put("a.txt", "12");
-    let cases: [(&str, Expected); 13] = [
+    let cases: [(&str, Expected); 17] = [
         ("1 + 1", Ok("2")),
         ("const a = [1, 2, 3]; a.map((n) => n * n)", Ok("[1,4,9]")),
         ("function main() { return 'main' }", Ok("main")),
@@ -20,6 +20,11 @@ fn the_last_value_or_what_main_returns() {
         ),
         ("Promise.resolve('not awaited')", Ok("not awaited")),
         ("", Ok("")),
+        // A function's body is as good as a program.
+        ("return 5", Ok("5")),
+        ("const text = await tools.read_file({ path: 'a.txt' });\nreturn { n: Number(text) };", Ok(r#"{"n":12}"#)),
+        ("if (1 > 0) return 'early'; throw new Error('late')", Ok("early")),
+        ("}); return 5; (() => {", Err(("execution_error", "Tool execution failed: SyntaxError: [..]"))),
         ("const main = 5; main", Ok("5")),
         ("throw new Error('boom')", Err(("execution_error", "Tool execution failed: boom"))),
         ("return (", Err(("execution_error", "Tool execution failed: SyntaxError: [..]"))),
