@@ -22,7 +22,10 @@ fn the_last_value_or_what_main_returns() {
         ("", Ok("")),
         // A function's body is as good as a program.
         ("return 5", Ok("5")),
-        ("const text = await tools.read_file({ path: 'a.txt' });\nreturn { n: Number(text) };", Ok(r#"{"n":12}"#)),
+        (
+            "const text = await tools.read_file({ path: 'a.txt' });\nreturn { n: Number(text) };",
+            Ok(r#"{"n":12}"#),
+        ),
         ("if (1 > 0) return 'early'; throw new Error('late')", Ok("early")),
         ("}); return 5; (() => {", Err(("execution_error", "Tool execution failed: SyntaxError: [..]"))),
         ("const main = 5; main", Ok("5")),
