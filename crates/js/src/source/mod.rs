@@ -25,6 +25,10 @@ pub use examiner::{Examiner, examine};
 /// Longer scripts are refused: they are data, or somebody's idea of a joke.
 pub(crate) const SOURCE_LIMIT: u64 = 1 << 20;
 
+/// Stands before a script that was written as a module. The worker takes it off again, so that columns stay, and
+/// knows it from what an author would write.
+pub(crate) const STRICT: &str = "'use strict';/**/";
+
 /// The name that `export default` gives to a value without one; so short that columns stay.
 const DEFAULT: &str = "__dft";
 /// One mistake may bring a thousand others.

@@ -18,7 +18,7 @@ use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan as _, SourceType, Span};
 use oxc_syntax::{module_record::ModuleRecord, scope::ScopeFlags};
 
-use super::{DEFAULT, Script, SourceFault, fault_at, parse};
+use super::{DEFAULT, STRICT, Script, SourceFault, fault_at, parse};
 
 pub(super) const NO_IMPORTS: &str = "imports are not available to tools; use lib(name)";
 
@@ -178,7 +178,7 @@ impl Outline {
     fn apply(&self, text: &str, is_module: bool) -> String {
         let mut code = String::with_capacity(text.len() + 16);
         if is_module {
-            code.push_str("\"use strict\"; ");
+            code.push_str(STRICT);
         }
         let mut at = 0;
         for (range, new) in &self.edits {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pinza_core::ErrorKind;
-use pinza_js::{Code, JsTool, ScriptSource};
+use pinza_js::{Code, JsTool, ScriptSource, OnClash, Place, load};
 use pinza_testkit::{Reply, WireServer};
 use serde_json::json;
 
@@ -174,5 +174,27 @@ async fn only_a_bridge_says_what_kind_an_error_is() {
             expected,
             "{body}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_module_is_strict_and_its_columns_are_its_own() {
+    let world = World::new();
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+    write("script.json", r#"{"name":"script","description":"Fails"}"#);
+    for (text, expected) in [
+        ("export function execute() { return nowhere.x }", "Thrown at [..]script.js:1:36"),
+        ("function execute() { return nowhere.x }", "Thrown at [..]script.js:1:29"),
+        ("export function execute() {\n  undeclared = 1\n}", "Thrown at [..]script.js:2:3"),
+    ] {
+        write("script.js", text);
+        let loaded = load(&[Place::Directory(directory.path().into())], OnClash::KeepFirst);
+        let tool = loaded.tools.into_iter().next().unwrap();
+        let code = Arc::new(Code::new(Arc::clone(&tool.script)));
+        let tool = JsTool::new(tool, code, Arc::clone(&world.host));
+        let hint = world.run_tool(tool, json!({})).await.result.unwrap_err().hint.unwrap();
+        let (start, end) = expected.split_once("[..]").unwrap();
+        assert!(hint.starts_with(start) && hint.ends_with(end), "{text}: {hint}");
     }
 }

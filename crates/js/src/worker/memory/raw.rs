@@ -4,6 +4,8 @@ use std::ffi::CString;
 
 use rquickjs::{Ctx, Error, Module, Result, Value, qjs};
 
+use crate::source::STRICT;
+
 /// A copy of an array buffer's bytes; `None` for a detached one.
 pub(in super::super) fn copy_bytes(buffer: &rquickjs::ArrayBuffer<'_>) -> Option<Vec<u8>> {
     // SAFETY: the slice is read at once, and no script runs before it has been copied.
@@ -36,11 +38,18 @@ pub(in super::super) fn collect_after(ctx: &Ctx<'_>, used: usize, more: usize) {
 pub(in super::super) struct Compiled<'js>(Value<'js>);
 
 impl<'js> Compiled<'js> {
-    /// Compiles a plain script (no module, sloppy mode) without running any of it.
+    /// Compiles a plain script, a strict one if it was written as a module, without running any of it.
     pub(in super::super) fn new(ctx: &Ctx<'js>, code: &[u8], file: &str) -> Result<Self> {
+        let mut flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+        let code = match code.strip_prefix(STRICT.as_bytes()) {
+            Some(code) => {
+                flags |= qjs::JS_EVAL_FLAG_STRICT;
+                code
+            }
+            None => code,
+        };
         let code = CString::new(code)?;
         let file = CString::new(file)?;
-        let flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
         // SAFETY: context and texts live through the call; the engine wants the length without
         // the zero byte that ends the text, and copies what it keeps of both.
         let compiled = unsafe {
