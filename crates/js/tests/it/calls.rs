@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pinza_core::ErrorKind;
-use pinza_js::{Code, JsTool, ScriptSource, OnClash, Place, load};
+use pinza_js::{Code, JsTool, OnClash, Place, ScriptSource, load};
 use pinza_testkit::{Reply, WireServer};
 use serde_json::json;
 
