@@ -469,7 +469,7 @@ fn exports_become_plain_code() {
     let check = |text: &str, code: &str| {
         let script = examine(SourceKind::JavaScript, text).unwrap();
         assert!(script.is_module);
-        assert_eq!(script.code, format!("\"use strict\"; {code}"));
+        assert_eq!(script.code, format!("'use strict';/**/{code}"));
         script
     };
     check("export const a = 1;", ";      const a = 1;");
