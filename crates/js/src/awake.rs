@@ -12,10 +12,10 @@ use std::{
 use rustix::net::{RecvFlags, recv};
 
 /// A call that took its worker less than this is a small one, and so, it is hoped, is the next.
-pub(crate) const SMALL: Duration = Duration::from_micros(150);
+pub(crate) const SMALL: Duration = Duration::from_micros(300);
 
 /// How long one stays awake: a small call and its way.
-const AWAKE: Duration = Duration::from_micros(200);
+const AWAKE: Duration = Duration::from_micros(400);
 
 /// Waits a moment for something to be read from a socket. The reader sees what came, or sleeps.
 pub(crate) fn wait_awake(socket: &impl AsFd) {

@@ -34,6 +34,17 @@ fn call_get_current_time() {
     run(&["call", "get_current_time"]);
 }
 
+/// From nothing to the answer of a script: the program, its worker, the engine, the call.
+#[divan::bench]
+fn call_a_script(bencher: divan::Bencher) {
+    let tools = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(tools.path().join(name), text).unwrap();
+    write("greet.json", r#"{"name":"greet","description":"Greets"}"#);
+    write("greet.js", "function execute() { return 'hello' }");
+    let directory = tools.path().to_str().unwrap();
+    bencher.bench(|| run(&["--tools", directory, "call", "greet"]));
+}
+
 /// From nothing to a listing of a thousand more tools.
 #[divan::bench]
 fn a_thousand_tools(bencher: divan::Bencher) {
