@@ -1,11 +1,15 @@
-//! The worker on its own, so that this crate's tests run the real thing.
+//! The worker on its own, and the supervisor of Node processes, so that this crate's tests run the real
+//! thing.
 //!
-//! A second argument names something that no worker may do: tried once the worker's own work is
+//! For the worker, a second argument names something that no worker may do: tried once the worker's own work is
 //! over, when the door is closed behind it.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == pinza_host::process::SUPERVISE) {
+        return pinza_host::process::supervise(std::env::args_os().skip(2));
+    }
     let ended = pinza_js::work();
     match std::env::args().nth(2) {
         None => ended,

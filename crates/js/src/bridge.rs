@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     job::Job,
+    module::{Kind, Package},
     stand_in::{self, StandIn},
 };
 
@@ -65,6 +66,8 @@ pub(crate) async fn answer(
         "time" => time(asking, read(&json)?),
         "tools.call" => call_tool(asking, read(&json)?).await,
         "lib" => library(asking, read(&json)?).await,
+        "module.resolve" => resolve(asking, &read(&json)?),
+        "module.source" => source(asking, &read(&json)?),
         "google.token" | "google.email" => {
             Err(ToolError::new(ErrorKind::NotFound, "No Google account is connected"))
         }
@@ -106,6 +109,36 @@ struct Time {
 fn time(asking: &Asking<'_>, time: Time) -> Result<Answer, ToolError> {
     let text = (asking.job.host.clock)(time.timezone.as_deref(), time.format.as_deref())?;
     Ok(Answer::json(&Value::String(text)))
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    specifier: String,
+    from: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Deserialize)]
+struct SourceOf {
+    file: String,
+}
+
+impl Asking<'_> {
+    fn package(&self) -> Result<&Package, ToolError> {
+        self.job.code.package.as_ref().ok_or_else(|| {
+            ToolError::new(ErrorKind::NotFound, "A tool's script imports nothing")
+                .hint("Put shared code beside it and use lib(name), or wrap a package with a module.json.")
+        })
+    }
+}
+
+fn resolve(asking: &Asking<'_>, request: &Resolve) -> Result<Answer, ToolError> {
+    let resolved = asking.package()?.resolve(&request.specifier, request.from.as_deref(), request.kind)?;
+    Ok(Answer::json(&json!(resolved)))
+}
+
+fn source(asking: &Asking<'_>, request: &SourceOf) -> Result<Answer, ToolError> {
+    Ok(Answer { json: None, bytes: Some(asking.package()?.source(&request.file)?) })
 }
 
 #[derive(Deserialize)]

@@ -57,6 +57,7 @@ impl NativeTool for JsEval {
             limits: Limits::default().within(&self.caps),
             libraries: &Libraries::new(),
             host: &self.host,
+            seat: None,
         };
         job.run(context).await
     }

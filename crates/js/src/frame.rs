@@ -26,8 +26,8 @@ pub(crate) const HEAD: usize = 8;
 pub(crate) enum ToWorker {
     /// The first frame. Its bytes are the prelude as a worker of this build compiled it, or none.
     Start { engine: EngineKind, build: u64 },
-    /// Keep a script under a number; its code is the frame's bytes.
-    Load { script: u64, file: String },
+    /// Keep a script under a number; its code is the frame's bytes. Or, by its name, a package.
+    Load { script: u64, file: String, package: Option<String> },
     /// A call; its parameters, as JSON, are the frame's bytes.
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
@@ -46,6 +46,8 @@ pub(crate) struct CallFrame {
     pub(crate) stack: usize,
     /// Another call may follow at once: stay awake for a moment.
     pub(crate) alert: bool,
+    /// The worker is the script's own: what the call leaves behind is there for its next one.
+    pub(crate) keep: bool,
 }
 
 /// How a worker makes the state for a call.

@@ -27,7 +27,7 @@ use crate::{
     bridge::{self, Asking},
     frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
     loader::{Libraries, ScriptSource},
-    pool::{Age, Code, Worker},
+    pool::{Age, Code, Seat, Worker},
     tool::{Host, Limits},
     wire::Incoming,
     worker::OUT_OF_MEMORY,
@@ -42,6 +42,8 @@ pub(crate) struct Job<'a> {
     pub(crate) limits: Limits,
     pub(crate) libraries: &'a Libraries,
     pub(crate) host: &'a Host,
+    /// Where the script's own worker waits, if it has one.
+    pub(crate) seat: Option<&'a Seat>,
 }
 
 /// Answers that a script has asked for and does not read, in bytes.
@@ -54,13 +56,23 @@ impl Job<'_> {
     pub(crate) async fn run(self, context: &CallContext<'_>) -> ToolResult {
         let lost =
             |error: io::Error| ToolError::execution(format!("Tool execution failed: no worker: {error}"));
-        let mut lease = self.host.pool.lease(self.code).await.map_err(lost)?;
+        let mut seat = match self.seat {
+            Some(seat) => Some(seat.take().await),
+            None => None,
+        };
+        let mut lease = match seat.as_mut().and_then(|seat| seat.take()) {
+            Some(lease) => lease,
+            None => self.host.pool.lease(self.code).await.map_err(lost)?,
+        };
         loop {
             let sandbox = Arc::clone(&lease.worker().map_err(lost)?.sandbox);
             let mut heard = false;
             match self.run_in(lease.worker().map_err(lost)?, context, &mut heard).await {
                 Ok((end, text, log)) => {
-                    lease.finish();
+                    match seat.as_mut() {
+                        Some(seat) => **seat = Some(lease),
+                        None => lease.finish(),
+                    }
                     return answer(end, text, &self.code.script)
                         .map(|output| output.details(json!({ "sandbox": &*sandbox, "log": log })));
                 }
@@ -75,7 +87,8 @@ impl Job<'_> {
                     let status = lease.exit_status().await;
                     // One that had calls before and says nothing about this one may have been dead
                     // already. Nothing of the call has left it: a new one can take it.
-                    if heard || lease.age == Age::New || is_memory(status) {
+                    // What a script has kept cannot be had again.
+                    if heard || lease.age == Age::New || is_memory(status) || seat.is_some() {
                         return Err(died(status));
                     }
                     lease.renew().await.map_err(lost)?;
@@ -98,11 +111,17 @@ impl Job<'_> {
             heap: self.limits.heap,
             stack: self.limits.stack,
             alert,
+            keep: self.seat.is_some(),
         };
         let call = frame::encode(&ToWorker::Call(call), self.params.as_bytes());
         // A worker forgets a program once it has run.
         let frames = if self.entry == Entry::Program || worker.lacks(self.code) {
-            let load = ToWorker::Load { script: self.code.number, file: self.code.script.file.clone() };
+            let package = self.code.package.as_ref().inspect(|package| package.begin());
+            let load = ToWorker::Load {
+                script: self.code.number,
+                file: self.code.script.file.clone(),
+                package: package.map(|package| package.specifier.clone()),
+            };
             let mut frames = frame::encode(&load, self.code.script.code.as_bytes());
             frames.extend(call);
             frames

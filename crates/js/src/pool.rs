@@ -27,6 +27,7 @@ use tokio::{
 use crate::{
     frame::{EngineKind, FromWorker, ToWorker, encode},
     loader::ScriptSource,
+    module::Package,
     wire::{Incoming, Outgoing},
     worker::WORK,
 };
@@ -57,6 +58,8 @@ const KEPT: usize = 16 << 20;
 pub struct Code {
     pub(crate) number: u64,
     pub(crate) script: Arc<ScriptSource>,
+    /// The package that stands in the script's place.
+    pub(crate) package: Option<Package>,
     /// Whether its last call was a small one.
     pub(crate) small: AtomicBool,
 }
@@ -64,7 +67,14 @@ pub struct Code {
 impl Code {
     pub fn new(script: Arc<ScriptSource>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), script, small: AtomicBool::new(false) }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { number, script, package: None, small: AtomicBool::new(false) }
+    }
+
+    /// A package, whose files are sent when the worker asks for them.
+    pub(crate) fn of_package(file: String, package: Package) -> Self {
+        let script = Arc::new(ScriptSource { file, code: String::new(), lines: Vec::new() });
+        Self { package: Some(package), ..Self::new(script) }
     }
 }
 
@@ -257,6 +267,17 @@ impl Drop for Lease {
             }
             drop(place);
         });
+    }
+}
+
+/// Where a script's own worker waits between calls, with all that the script has kept in it.
+#[derive(Debug, Default)]
+pub(crate) struct Seat(tokio::sync::Mutex<Option<Lease>>);
+
+impl Seat {
+    /// One call at a time; the others wait. An async lock, because its holder waits for the call.
+    pub(crate) async fn take(&self) -> tokio::sync::MutexGuard<'_, Option<Lease>> {
+        self.0.lock().await
     }
 }
 

@@ -109,6 +109,7 @@ impl Tool for JsTool {
                 limits: self.limits,
                 libraries: &self.libraries,
                 host: &self.host,
+                seat: None,
             };
             job.run(context).await
         })

@@ -6,6 +6,7 @@ use std::{
 };
 
 use pinza_core::{Failure, Registry, Snapshot, ToolContext, ToolName, selects};
+use pinza_host::process::Supervisor;
 use pinza_js::{Code, Host, JsTool, Libraries, Loaded, LoadedTool, Loader, OnClash, Place, Problem};
 
 /// What all clones of a [`Pinza`](crate::Pinza) share.
@@ -31,8 +32,12 @@ pub(crate) struct Recipe {
     pub(crate) context: ToolContext,
     pub(crate) disabled: Vec<String>,
     pub(crate) on_clash: OnClash,
+    /// Of what does not change.
+    pub(crate) problems: Vec<Problem>,
     /// Without it there are no scripts.
     pub(crate) host: Option<Arc<Host>>,
+    /// Without it there are no processes.
+    pub(crate) supervisor: Option<Supervisor>,
 }
 
 /// What is remembered of scripts from one load to the next.
@@ -120,6 +125,10 @@ impl Live {
         self.scripts().loader.places().to_vec()
     }
 
+    pub(crate) fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
     fn load(&self, scripts: &mut Scripts) -> (Tools, Reload) {
         let before = scripts.versions.clone();
         let (tools, libraries) = self.recipe.load(scripts);
@@ -162,10 +171,11 @@ impl Recipe {
     /// All tools as the files say now, and the libraries that changed.
     fn load(&self, scripts: &mut Scripts) -> (Tools, Vec<String>) {
         let mut registry = self.registry.clone();
-        let (problems, libraries) = match &self.host {
+        let (own, libraries) = match &self.host {
             Some(host) => scripts.register(&mut registry, self.on_clash, host),
             None => Default::default(),
         };
+        let problems: Vec<Problem> = self.problems.iter().cloned().chain(own).collect();
         let mut resolution = registry.resolve_all(&self.context);
         let failures = std::mem::take(&mut resolution.failures).into();
         let is_enabled = |meta: &_| !self.disabled.iter().any(|name| selects(name, meta));

@@ -8,8 +8,9 @@ use std::{
 };
 
 use pinza_core::{
-    Approver, BoxFuture, CallId, CallScope, Caller, Clash, Engine, Failure, NativeTool, Outcome, OutputStore,
-    Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext, Typed,
+    Approver, BoxFuture, CallId, CallScope, Caller, Clash, Engine, ErrorKind, Failure, NativeTool, Outcome,
+    OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext, ToolError, ToolResult,
+    Typed,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -17,7 +18,10 @@ use pinza_host::{
     process::{SUPERVISE, Supervisor, supervise},
     secrets::VariableStore,
 };
-use pinza_js::{Caps, Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK};
+use pinza_js::{
+    Caps, Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK,
+    module::{LoadedModules, Mode, ModuleCheck, load_modules},
+};
 use pinza_tools::Services;
 use serde_json::Value;
 
@@ -86,6 +90,29 @@ impl Pinza {
     }
 }
 
+impl Pinza {
+    /// Loads the library of a module, in its directory, and tells which of its functions are there: JSON, see
+    /// [`ModuleCheck`].
+    pub async fn check_module(&self, directory: &Path) -> ToolResult {
+        let recipe = self.live.recipe();
+        let Some(host) = &recipe.host else {
+            return Err(ToolError::execution("Scripts need a workspace and a helper program"));
+        };
+        let supervisor = recipe.supervisor.clone();
+        let loaded = load_modules(&[directory.to_owned()], Mode::Lenient, Caps::default(), host, supervisor);
+        let Some(module) = loaded.modules.into_iter().find(|module| module.directory == directory) else {
+            return Err(ToolError::new(ErrorKind::NotFound, "There is no module that loads"));
+        };
+        let mut registry = Registry::new();
+        registry
+            .register(Arc::new(ModuleCheck::new(module)), None)
+            .map_err(|clash| ToolError::execution(clash.to_string()))?;
+        let snapshot = registry.resolve_all(&ToolContext::default()).into_snapshot(&registry, |_| true);
+        let scope = CallScope { snapshot: Arc::new(snapshot), ..self.scope(Caller::Library) };
+        self.engine.call(ToolCall::new("check", ModuleCheck::NAME, Value::Null), &scope).await.result
+    }
+}
+
 /// Choices for a [`Pinza`]; everything has a default but the workspace, without which there
 /// are no file tools.
 #[derive(Default)]
@@ -98,6 +125,7 @@ pub struct Builder {
     kept_variables: Option<VariableStore>,
     stand_ins: Option<Vec<StandIn>>,
     scripts: Vec<Place>,
+    modules: Vec<PathBuf>,
     on_clash: OnClash,
     caps: Caps,
     rewrite: Vec<(String, String)>,
@@ -147,6 +175,13 @@ impl Builder {
     #[must_use]
     pub fn kept_variables(mut self, store: VariableStore) -> Self {
         self.kept_variables = Some(store);
+        self
+    }
+
+    /// Directories in which, and up to three below which, a `module.json` makes tools of an npm library.
+    #[must_use]
+    pub fn modules(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.modules.extend(directories);
         self
     }
 
@@ -235,10 +270,11 @@ impl Builder {
                 kept_variables: self.kept_variables,
             })
         });
+        let supervisor = self.helper.map(Supervisor::new);
         let services = Services {
             // Where answers stand in for the network, no tool goes around them.
             http: is_online.then_some(http),
-            exec: workspace.clone().zip(self.helper.map(Supervisor::new)),
+            exec: workspace.clone().zip(supervisor.clone()),
             js: js.clone().map(|host| (host, self.caps)),
         };
         let mut registry = Registry::new();
@@ -246,12 +282,18 @@ impl Builder {
         for tool in self.tools {
             registry.register(tool, None)?;
         }
+        let problems = match &js {
+            Some(host) => register_modules(&mut registry, &self.modules, self.caps, host, supervisor.clone()),
+            None => Vec::new(),
+        };
         let recipe = Recipe {
             registry,
+            problems,
             context: context(workspace.as_ref()),
             disabled: self.disabled,
             on_clash: self.on_clash,
             host: js,
+            supervisor,
         };
         let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash).caps(self.caps));
         let mut engine = Engine::new(self.policy);
@@ -267,6 +309,32 @@ impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Builder").field("workspace", &self.workspace).finish_non_exhaustive()
     }
+}
+
+/// Adds the tools of modules; what does not load comes back as problems.
+fn register_modules(
+    registry: &mut Registry,
+    directories: &[PathBuf],
+    caps: Caps,
+    host: &Arc<Host>,
+    supervisor: Option<Supervisor>,
+) -> Vec<Problem> {
+    let LoadedModules { modules, mut problems } =
+        load_modules(directories, Mode::Lenient, caps, host, supervisor);
+    for module in modules {
+        let mut has_tools = false;
+        for (tool, meta) in module.tools() {
+            let name = meta.id.clone();
+            match registry.register(Arc::new(tool), Some(meta)) {
+                Ok(()) => has_tools = true,
+                Err(_) => problems.push(module.clash(&name)),
+            }
+        }
+        if has_tools && registry.group(module.manifest.group.as_str()).is_none() {
+            registry.register_group(module.group());
+        }
+    }
+    problems
 }
 
 /// The program that is running now, even if its file was replaced or removed since.

@@ -8,6 +8,7 @@
 //! socket to Pinza closes. The socket closes when the future of [`Supervisor::run`] is
 //! dropped, and also when Pinza itself is killed.
 
+mod companion;
 mod env;
 mod outcome;
 mod running;
@@ -16,6 +17,7 @@ mod tree;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+pub use companion::{Companion, CompanionEnd};
 pub use env::check_env_name;
 pub(crate) use env::is_name as is_env_name;
 pub use supervise::supervise;
@@ -31,6 +33,15 @@ pub const DEFAULT_OUTPUT_LIMIT: usize = 16 << 20;
 
 /// How long a stopped tree may take to end by itself before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// What a command's streams are connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wiring {
+    /// No input; two streams of output.
+    Output,
+    /// A socket as standard input, written and read; both streams of output are one log.
+    Channel,
+}
 
 /// Starts commands under the program that can supervise them.
 #[derive(Clone, Debug)]
@@ -109,6 +120,12 @@ impl Supervisor {
     /// The program that is running now, even if its file was replaced or removed since.
     pub fn this_program() -> Self {
         Self::new(supervise::THIS_PROGRAM)
+    }
+
+    /// Starts a command that Pinza talks with for as long as it likes. `timeout` and `output_limit` are left
+    /// to the caller, who reads the streams.
+    pub fn start(&self, command: &Command) -> Result<Companion, ProcessError> {
+        Companion::start(&self.program, command)
     }
 
     /// Runs a command to its end and answers with all its output; `on_output` sees each

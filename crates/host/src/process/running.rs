@@ -16,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Command, Finished, GRACE, ProcessError, Stream, env, outcome::Outcome, supervise};
+use super::{Command, Finished, GRACE, ProcessError, Stream, Wiring, env, outcome::Outcome, supervise};
 
 /// How long to wait for the end of a stream whose writers are all dead. It comes at once,
 /// unless a process outside the tree was handed the other end.
@@ -42,31 +42,12 @@ pub(super) enum Ended {
 
 impl Running {
     pub(super) fn start(program: &Path, command: &Command) -> Result<Self, ProcessError> {
-        if command.argv.is_empty() {
-            return Err(ProcessError::Start("there is no command to run".into()));
-        }
-        let failed = |error: io::Error| {
-            let directory = command.directory.display();
-            ProcessError::Start(format!("cannot start a process in '{directory}': {error}"))
-        };
-        let (ours, theirs) = control_socket().map_err(failed)?;
-        let mut supervisor = tokio::process::Command::new(program)
-            .arg0("pinza-supervisor")
-            .args(supervise::arguments(GRACE, &command.argv))
-            .current_dir(&command.directory)
-            .env_clear()
-            .envs(env::clean())
-            .envs(command.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
+        let (mut supervisor, control) = spawn(program, command, Wiring::Output, Stdio::piped())?;
         Ok(Self {
             stdout: Output::new(supervisor.stdout.take()),
             stderr: Output::new(supervisor.stderr.take()),
             supervisor,
-            control: Some(ours),
+            control: Some(control),
             limit: command.output_limit,
         })
     }
@@ -93,18 +74,7 @@ impl Running {
 
     /// The answer of a command that was not stopped.
     pub(super) async fn finish(self, status: ExitStatus) -> Result<Finished, ProcessError> {
-        let report = match self.control {
-            Some(control) => read_report(control).await,
-            None => String::new(),
-        };
-        let (code, signal) = match Outcome::parse(&report) {
-            Some(Outcome::Exited(code)) => (code, None),
-            Some(Outcome::Signalled(signal)) => (128 + signal, Some(signal)),
-            Some(Outcome::NotStarted(reason)) => return Err(ProcessError::Start(reason)),
-            None => {
-                return Err(ProcessError::Lost(format!("its supervisor ended without a report ({status})")));
-            }
-        };
+        let (code, signal) = reported(self.control, status).await?;
         Ok(Finished { code, signal, stdout: self.stdout.bytes, stderr: self.stderr.bytes })
     }
 
@@ -112,11 +82,7 @@ impl Running {
     /// is killed; its inner half then goes on trying.
     pub(super) async fn stop(&mut self) {
         self.control = None;
-        let patience = GRACE + Duration::from_secs(1);
-        if timeout(patience, self.supervisor.wait()).await.is_err() {
-            // Fails only if it has just ended.
-            let _ = self.supervisor.start_kill();
-        }
+        stopped(&mut self.supervisor).await;
     }
 
     /// All output of a stopped command, with what it wrote while it was being stopped.
@@ -141,6 +107,62 @@ impl Running {
 
     fn is_over_limit(&self) -> bool {
         self.stdout.bytes.len() + self.stderr.bytes.len() > self.limit
+    }
+}
+
+/// Starts a supervisor, and the command under it. The socket is for its control.
+pub(super) fn spawn(
+    program: &Path,
+    command: &Command,
+    wiring: Wiring,
+    stdout: Stdio,
+) -> Result<(Child, UnixStream), ProcessError> {
+    if command.argv.is_empty() {
+        return Err(ProcessError::Start("there is no command to run".into()));
+    }
+    let failed = |error: io::Error| {
+        let directory = command.directory.display();
+        ProcessError::Start(format!("cannot start a process in '{directory}': {error}"))
+    };
+    let (ours, theirs) = socket_pair().map_err(failed)?;
+    let supervisor = tokio::process::Command::new(program)
+        .arg0("pinza-supervisor")
+        .args(supervise::arguments(GRACE, wiring, &command.argv))
+        .current_dir(&command.directory)
+        .env_clear()
+        .envs(env::clean())
+        .envs(command.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::from(theirs))
+        .stdout(stdout)
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    Ok((supervisor, ours))
+}
+
+/// Exit code and signal of a command whose supervisor has ended by itself.
+pub(super) async fn reported(
+    control: Option<UnixStream>,
+    status: ExitStatus,
+) -> Result<(i32, Option<i32>), ProcessError> {
+    let report = match control {
+        Some(control) => read_report(control).await,
+        None => String::new(),
+    };
+    match Outcome::parse(&report) {
+        Some(Outcome::Exited(code)) => Ok((code, None)),
+        Some(Outcome::Signalled(signal)) => Ok((128 + signal, Some(signal))),
+        Some(Outcome::NotStarted(reason)) => Err(ProcessError::Start(reason)),
+        None => Err(ProcessError::Lost(format!("its supervisor ended without a report ({status})"))),
+    }
+}
+
+/// Waits for a supervisor whose control socket is closed.
+pub(super) async fn stopped(supervisor: &mut Child) {
+    let patience = GRACE + Duration::from_secs(1);
+    if timeout(patience, supervisor.wait()).await.is_err() {
+        // Fails only if it has just ended.
+        let _ = supervisor.start_kill();
     }
 }
 
@@ -189,7 +211,7 @@ async fn read_some(
 
 /// A socket and not a pipe: the supervisor answers on it, and unlike a pipe it cannot be
 /// opened by others through `/proc`.
-fn control_socket() -> io::Result<(UnixStream, OwnedFd)> {
+pub(super) fn socket_pair() -> io::Result<(UnixStream, OwnedFd)> {
     let (ours, theirs) = StdUnixStream::pair()?;
     ours.set_nonblocking(true)?;
     Ok((UnixStream::from_std(ours)?, theirs.into()))

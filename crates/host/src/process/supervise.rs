@@ -25,7 +25,7 @@ use rustix::{
     process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper, setsid},
 };
 
-use super::{SUPERVISE, outcome::Outcome, tree::Tree};
+use super::{SUPERVISE, Wiring, outcome::Outcome, tree::Tree};
 
 /// Resolved by the new process itself, which runs the same program until it has become it.
 pub(super) const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -43,8 +43,8 @@ enum Half {
 }
 
 /// The arguments that make this program a supervisor of `argv`.
-pub(super) fn arguments(grace: Duration, argv: &[OsString]) -> Vec<OsString> {
-    half_arguments(Half::Outer, grace, argv)
+pub(super) fn arguments(grace: Duration, wiring: Wiring, argv: &[OsString]) -> Vec<OsString> {
+    half_arguments(Half::Outer, grace, wiring, argv)
 }
 
 /// The supervisor's `main`: takes the arguments after [`SUPERVISE`], and expects Pinza's
@@ -62,6 +62,7 @@ pub fn supervise(args: impl Iterator<Item = OsString>) -> ExitCode {
 struct Job {
     half: Half,
     grace: Duration,
+    wiring: Wiring,
     argv: Vec<OsString>,
 }
 
@@ -73,8 +74,13 @@ impl Job {
             _ => return None,
         };
         let grace = Duration::from_millis(args.next()?.to_str()?.parse().ok()?);
+        let wiring = match args.next()?.to_str()? {
+            "output" => Wiring::Output,
+            "channel" => Wiring::Channel,
+            _ => return None,
+        };
         let argv: Vec<OsString> = args.collect();
-        (!argv.is_empty()).then_some(Self { half, grace, argv })
+        (!argv.is_empty()).then_some(Self { half, grace, wiring, argv })
     }
 
     fn run(&self) -> Result<Outcome, String> {
@@ -107,7 +113,7 @@ impl Job {
         let (ours, theirs) = UnixStream::pair()?;
         let inner = Command::new(THIS_PROGRAM)
             .arg0("pinza-supervisor")
-            .args(half_arguments(Half::Inner, self.grace, &self.argv))
+            .args(half_arguments(Half::Inner, self.grace, self.wiring, &self.argv))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .spawn()?;
         Ok((inner, ours))
@@ -115,7 +121,17 @@ impl Job {
 
     fn start_command(&self) -> Result<Child, String> {
         let [program, args @ ..] = self.argv.as_slice() else { return Err("there is no command".into()) };
-        Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn().map_err(|error| {
+        let mut command = Command::new(program);
+        command.args(args).process_group(0);
+        match self.wiring {
+            Wiring::Output => command.stdin(Stdio::null()),
+            Wiring::Channel => {
+                let streams = channel_streams();
+                let (channel, log) = streams.map_err(|error| format!("cannot pass on a channel: {error}"))?;
+                command.stdin(channel).stdout(log)
+            }
+        };
+        command.spawn().map_err(|error| {
             let program = program.display();
             match error.kind() {
                 io::ErrorKind::NotFound => format!("'{program}' was not found; is it installed and on PATH?"),
@@ -171,6 +187,14 @@ fn watch(main: Pid, tree: &mut Tree) -> io::Result<Event> {
     }
 }
 
+/// What comes to a supervisor as standard output is the command's standard input, where it is a channel;
+/// what the command prints joins its errors.
+fn channel_streams() -> io::Result<(OwnedFd, OwnedFd)> {
+    let channel = rustix::stdio::stdout().try_clone_to_owned()?;
+    let log = rustix::stdio::stderr().try_clone_to_owned()?;
+    Ok((channel, log))
+}
+
 /// Lets go of the command's streams, so that they end when the command's tree has ended.
 fn release_output() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
@@ -179,13 +203,17 @@ fn release_output() -> io::Result<()> {
     Ok(())
 }
 
-fn half_arguments(half: Half, grace: Duration, argv: &[OsString]) -> Vec<OsString> {
+fn half_arguments(half: Half, grace: Duration, wiring: Wiring, argv: &[OsString]) -> Vec<OsString> {
     let half = match half {
         Half::Outer => "outer",
         Half::Inner => "inner",
     };
+    let wiring = match wiring {
+        Wiring::Output => "output",
+        Wiring::Channel => "channel",
+    };
     let mut arguments: Vec<OsString> =
-        vec![SUPERVISE.into(), half.into(), grace.as_millis().to_string().into()];
+        vec![SUPERVISE.into(), half.into(), grace.as_millis().to_string().into(), wiring.into()];
     arguments.extend_from_slice(argv);
     arguments
 }

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pinza_host::process::{Command, Finished, ProcessError, Stream, Supervisor};
+use pinza_host::process::{Command, CompanionEnd, Finished, ProcessError, Stream, Supervisor};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Long enough for a busy machine; only a hang takes this long.
@@ -410,4 +410,68 @@ fn parent_and_state(pid: i32) -> Option<(i32, char)> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
     Some((fields.next()?.parse().ok()?, state))
+}
+
+/// Reads a line of its input, answers on the same socket, prints on both streams.
+const PARROT: &str = "read line; echo printed; echo wailed >&2; echo \"heard $line\" >&0; ";
+
+async fn line(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
+    use tokio::io::AsyncReadExt as _;
+    let mut line = Vec::new();
+    while !line.ends_with(b"\n") {
+        line.push(tokio::time::timeout(PATIENCE, stream.read_u8()).await.expect("it hangs").unwrap());
+    }
+    text(&line).to_owned()
+}
+
+#[tokio::test]
+async fn a_companion_is_talked_with_apart_from_what_it_prints() {
+    use tokio::io::AsyncWriteExt as _;
+    let mut companion = supervisor().start(&sh(&format!("{PARROT} {PARROT} exit 7"))).unwrap();
+    for word in ["one", "two"] {
+        companion.channel.write_all(format!("{word}\n").as_bytes()).await.unwrap();
+        assert_eq!(line(&mut companion.channel).await, format!("heard {word}"));
+        assert_eq!(line(&mut companion.log).await, "printed");
+        assert_eq!(line(&mut companion.log).await, "wailed");
+    }
+    let end = tokio::time::timeout(PATIENCE, companion.ended()).await.expect("it hangs").unwrap();
+    assert_eq!(end, CompanionEnd { code: 7, signal: None });
+}
+
+#[tokio::test]
+async fn a_companions_channel_closes_with_it() {
+    use tokio::io::AsyncReadExt as _;
+    let mut companion = supervisor().start(&sh("exec true")).unwrap();
+    let mut rest = Vec::new();
+    tokio::time::timeout(PATIENCE, companion.channel.read_to_end(&mut rest))
+        .await
+        .expect("it hangs")
+        .unwrap();
+    assert_eq!(companion.ended().await.unwrap(), CompanionEnd { code: 0, signal: None });
+    assert!(rest.is_empty());
+}
+
+#[tokio::test]
+async fn nothing_of_a_companion_survives_a_stop_or_a_drop() {
+    let script = "trap '' TERM HUP; (setsid sleep MARKER &); echo ready; sleep MARKER";
+    for by_drop in [false, true] {
+        let marker = marker();
+        let mut companion = supervisor().start(&sh(&script.replace("MARKER", &marker))).unwrap();
+        assert_eq!(line(&mut companion.log).await, "ready");
+        until("the start", || alive(&marker).len() == 2).await;
+        if by_drop {
+            drop(companion);
+            until("the end after a drop", || alive(&marker).is_empty()).await;
+        } else {
+            companion.stop().await;
+            assert_eq!(alive(&marker), NOBODY);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_companion_that_cannot_start_says_why() {
+    let companion = supervisor().start(&Command::new(["no-such-program-here"], "/")).unwrap();
+    let error = tokio::time::timeout(PATIENCE, companion.ended()).await.expect("it hangs").unwrap_err();
+    assert!(matches!(&error, ProcessError::Start(reason) if reason.contains("was not found")), "{error}");
 }

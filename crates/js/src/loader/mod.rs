@@ -134,7 +134,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    fn new(file: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(file: impl Into<String>, message: impl Into<String>) -> Self {
         let (file, message) = (file.into(), message.into());
         Self { file, entry: None, message, line: None, column: None, warning: false }
     }

@@ -121,16 +121,22 @@ fn function(
 }
 
 fn tool_name(name: &str, place: Place<'_>) -> Result<ToolName, String> {
-    let shown = visible(name);
     if let Place::Single { base } = place
         && name != base
     {
+        let shown = visible(name);
         return Err(format!("Tool name '{shown}' does not match filename '{}'", visible(base)));
     }
+    snake_case(name)
+}
+
+/// The name of a tool that is written in a file.
+pub(crate) fn snake_case(name: &str) -> Result<ToolName, String> {
     let mut letters = name.chars();
     let is_snake = letters.next().is_some_and(|first| first.is_ascii_lowercase())
         && letters.all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
     if !is_snake {
+        let shown = visible(name);
         return Err(format!(
             "Tool name '{shown}' must be snake_case (lowercase letters, digits, underscores)"
         ));

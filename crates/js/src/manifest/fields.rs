@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 use super::MOST;
 use crate::caps::Asked;
 
+/// The types of JSON Schema.
+pub(crate) const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
+pub(crate) const LIMITS: [&str; 2] = ["heapMb", "stackKb"];
 const NEAR: usize = 3;
 /// So many are compared: a script may bind a hundred thousand names.
 const KNOWN: usize = 1000;
@@ -17,21 +20,21 @@ const NAME: usize = 128;
 type Fields = Map<String, Value>;
 
 /// A field that may be left out; null counts as left out.
-pub(super) fn optional<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
+pub(crate) fn optional<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
 
-pub(super) fn text<'a>(fields: &'a Fields, name: &str) -> Result<Option<&'a str>, String> {
+pub(crate) fn text<'a>(fields: &'a Fields, name: &str) -> Result<Option<&'a str>, String> {
     let Some(value) = optional(fields, name) else { return Ok(None) };
     value.as_str().map(Some).ok_or_else(|| format!("'{name}' must be a string, not {}", json_type(value)))
 }
 
-pub(super) fn boolean(fields: &Fields, name: &str) -> Result<bool, String> {
+pub(crate) fn boolean(fields: &Fields, name: &str) -> Result<bool, String> {
     let Some(value) = optional(fields, name) else { return Ok(false) };
     value.as_bool().ok_or_else(|| format!("'{name}' must be true or false, not {}", json_type(value)))
 }
 
-pub(super) fn strings(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, String> {
+pub(crate) fn strings(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, String> {
     let Some(value) = optional(fields, name) else { return Ok(None) };
     let wrong = || format!("'{name}' must be a list of strings");
     let values = value.as_array().ok_or_else(wrong)?;
@@ -39,26 +42,27 @@ pub(super) fn strings(fields: &Fields, name: &str) -> Result<Option<Vec<String>>
     strings.map(Some).ok_or_else(wrong)
 }
 
-pub(super) fn capabilities(fields: &Fields, name: &str) -> Result<Option<Vec<Capability>>, String> {
+pub(crate) fn capabilities(fields: &Fields, name: &str) -> Result<Option<Vec<Capability>>, String> {
     let Some(names) = strings(fields, name)? else { return Ok(None) };
     let parsed: Result<Vec<_>, _> = names.iter().map(Capability::new).collect();
     parsed.map(Some).map_err(|error| format!("'{name}': {error}"))
 }
 
-pub(super) fn env(fields: &Fields) -> Result<Option<Vec<String>>, String> {
+pub(crate) fn env(fields: &Fields) -> Result<Option<Vec<String>>, String> {
     let names = strings(fields, "env")?;
-    let is_variable = |name: &String| {
-        let mut letters = name.chars();
-        letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-            && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-    };
     match names.iter().flatten().find(|name| !is_variable(name)) {
         Some(name) => Err(format!("'env' names '{}', which is no name of a variable", visible(name))),
         None => Ok(names),
     }
 }
 
-pub(super) fn timeout(fields: &Fields) -> Result<Option<Duration>, String> {
+pub(crate) fn is_variable(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+pub(crate) fn timeout(fields: &Fields) -> Result<Option<Duration>, String> {
     let Some(value) = optional(fields, "timeoutSeconds") else { return Ok(None) };
     let most = MOST.timeout.as_secs_f64();
     let seconds = value.as_f64().filter(|seconds| (0.1..=most).contains(seconds));
@@ -67,14 +71,14 @@ pub(super) fn timeout(fields: &Fields) -> Result<Option<Duration>, String> {
 }
 
 /// What `limits` asks for, with warnings about what is not known in it.
-pub(super) fn limits(fields: &Fields) -> Result<(Asked, Vec<String>), String> {
+pub(crate) fn limits(fields: &Fields) -> Result<(Asked, Vec<String>), String> {
     let mut asked = Asked::default();
     let Some(value) = optional(fields, "limits") else { return Ok((asked, Vec::new())) };
     let value =
         value.as_object().ok_or_else(|| format!("'limits' must be an object, not {}", json_type(value)))?;
     asked.heap = whole(value, "heapMb", 1..=MOST.heap >> 20)?.map(|megabytes| megabytes << 20);
     asked.stack = whole(value, "stackKb", 64..=MOST.stack >> 10)?.map(|kilobytes| kilobytes << 10);
-    Ok((asked, warn_of_unknown(value, &["heapMb", "stackKb"], " in 'limits'")))
+    Ok((asked, warn_of_unknown(value, &LIMITS, " in 'limits'")))
 }
 
 fn whole(
@@ -89,7 +93,7 @@ fn whole(
 }
 
 /// The schema of the parameters, with warnings about what a model will miss in it.
-pub(super) fn parameters(fields: &Fields) -> Result<(Parameters, Vec<String>), String> {
+pub(crate) fn parameters(fields: &Fields) -> Result<(Parameters, Vec<String>), String> {
     let Some(schema) = optional(fields, "parameters") else { return Ok((Parameters::none(), Vec::new())) };
     if let Some(properties) = schema.get("properties").filter(|properties| !properties.is_object()) {
         return Err(format!("'parameters.properties' must be an object, not {}", json_type(properties)));
@@ -117,14 +121,13 @@ pub(super) fn parameters(fields: &Fields) -> Result<(Parameters, Vec<String>), S
 }
 
 /// A parameter that stands beside the schema's keywords, as if the schema were a list of parameters.
-fn misplaced(schema: &Value) -> Option<&String> {
+pub(crate) fn misplaced(schema: &Value) -> Option<&String> {
     let fields = schema.as_object().filter(|fields| !fields.contains_key("properties"))?;
     let says_type = |value: &Value| value.get("type").is_some_and(Value::is_string);
     fields.iter().find(|(name, value)| !name.starts_with('$') && says_type(value)).map(|(name, _)| name)
 }
 
 fn parameter(name: &str, schema: &Value) -> Result<Option<String>, String> {
-    const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
     let missing = || Some(format!("Parameter '{name}' has no description"));
     let fields = match schema {
         Value::Object(fields) => fields,
@@ -151,7 +154,7 @@ fn parameter(name: &str, schema: &Value) -> Result<Option<String>, String> {
 }
 
 /// `{"alias": "parameter"}`.
-pub(super) fn aliases(fields: &Fields, parameters: &Parameters) -> Result<Vec<(String, String)>, String> {
+pub(crate) fn aliases(fields: &Fields, parameters: &Parameters) -> Result<Vec<(String, String)>, String> {
     let Some(value) = optional(fields, "aliases") else { return Ok(Vec::new()) };
     let wrong = || "'aliases' must be an object of names: {\"alias\": \"parameter\"}".to_owned();
     let mut aliases = Vec::new();
@@ -167,7 +170,7 @@ pub(super) fn aliases(fields: &Fields, parameters: &Parameters) -> Result<Vec<(S
 }
 
 /// One warning for each field that nothing reads, with a known name that looks like it.
-pub(super) fn warn_of_unknown(fields: &Fields, known: &[&str], place: &str) -> Vec<String> {
+pub(crate) fn warn_of_unknown(fields: &Fields, known: &[&str], place: &str) -> Vec<String> {
     let unknown = fields.keys().filter(|name| !known.contains(&name.as_str()));
     unknown
         .take(20)
@@ -178,7 +181,7 @@ pub(super) fn warn_of_unknown(fields: &Fields, known: &[&str], place: &str) -> V
         .collect()
 }
 
-fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let near = near(name, known);
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 const DOUBLES: usize = 20;
 
 /// The value, and the keys that were there twice.
-pub(super) fn parse(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
+pub(crate) fn parse(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
     let mut doubles = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Reader { doubles: &mut doubles }.deserialize(&mut deserializer)?;
@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
 }
 
 /// What is wrong, without the place, which has fields of its own.
-pub(super) fn reason(text: &str, error: &serde_json::Error) -> String {
+pub(crate) fn reason(text: &str, error: &serde_json::Error) -> String {
     if text.trim().is_empty() {
         return "The file is empty".into();
     }
@@ -38,7 +38,7 @@ pub(super) fn reason(text: &str, error: &serde_json::Error) -> String {
 
 /// Line and column from 1, columns in characters; `serde_json` counts bytes, and a line break as column 0 of
 /// the line that it opens.
-pub(super) fn position(text: &str, error: &serde_json::Error) -> (usize, usize) {
+pub(crate) fn position(text: &str, error: &serde_json::Error) -> (usize, usize) {
     let line = |number: usize| text.split('\n').nth(number.saturating_sub(1)).unwrap_or_default();
     match (error.line(), error.column()) {
         (number, 0) if number > 1 && !error.is_eof() => (number - 1, line(number - 1).chars().count() + 1),

@@ -4,8 +4,8 @@
 //! may describe the group (RFC-040). A bad entry is reported with its index and the good ones are kept.
 
 mod entry;
-mod fields;
-mod json;
+pub(crate) mod fields;
+pub(crate) mod json;
 
 use std::{collections::HashSet, time::Duration};
 
@@ -16,6 +16,7 @@ use crate::caps::{Asked, Caps};
 use entry::Place;
 use fields::warn_of_unknown;
 
+pub(crate) use entry::snake_case;
 pub(crate) use fields::near;
 
 /// Longer manifests are refused.

@@ -8,8 +8,15 @@ function hostedDate() {
   // While a script loads, the host wants to know who asks.
   const now = () => floor(native.clock() ?? native.clock(new Error().stack));
 
+  // Between the time and AM or PM stands a narrow space in what Intl writes, which the engine does not read.
+  function readable(text) {
+    const at = typeof text === "string" ? indexOf(text, "\u202f") : -1;
+    return at < 0 ? text : readable(`${slice(text, 0, at)} ${slice(text, at + 1)}`);
+  }
+
   function HostedDate(...parts) {
     if (new.target === undefined) return toText(new Date(now()));
+    if (parts.length === 1) parts[0] = readable(parts[0]);
     return construct(Date, parts.length === 0 ? setPrototypeOf([now()], null) : parts, new.target);
   }
   const fixed = (target, key, value) => defineProperty(target, key, { __proto__: null, value, writable: false, enumerable: false, configurable: true });
@@ -19,7 +26,8 @@ function hostedDate() {
   defineProperty(HostedDate, "prototype", { __proto__: null, value: prototype, writable: false, enumerable: false, configurable: false });
   hidden(prototype, "constructor", HostedDate);
   hidden(HostedDate, "now", named({ now() { return now(); } }.now, "now"));
-  hidden(HostedDate, "parse", Date.parse);
+  const engineParse = Date.parse;
+  hidden(HostedDate, "parse", named({ parse(text) { return engineParse(readable(`${text}`)); } }.parse, "parse"));
   hidden(HostedDate, "UTC", Date.UTC);
   return HostedDate;
 }

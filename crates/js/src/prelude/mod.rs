@@ -38,6 +38,6 @@ pub(crate) fn source() -> &'static str {
         include_str!("request.js"),
         include_str!("response.js"),
         include_str!("fetch.js"),
-        "return { __proto__: null, settle, run, warm, origin }; })"
+        "return { __proto__: null, settle, run, warm, origin, foreign, setForeign }; })"
     )
 }

@@ -12,3 +12,15 @@ function resultText(result) {
   if (text === undefined) throw new TypeError(`The tool returned a ${typeof result}, which has no JSON form; return a string, an object or an array.`);
   return text;
 }
+
+// Who loads what an ES module imports from files that are none: known once a package is loaded.
+let foreignLoader;
+
+function setForeign(load) {
+  foreignLoader = load;
+}
+
+function foreign(name) {
+  if (foreignLoader === undefined) throw new Error("There are no modules to import here");
+  return foreignLoader(name);
+}

@@ -98,6 +98,11 @@ pub struct SourceFault {
     pub column: usize,
 }
 
+/// Refuses a text that the parser would take too deep or too long over.
+pub(crate) fn weigh(kind: SourceKind, text: &str) -> Result<(), SourceFault> {
+    scan::scan(kind, text).map(drop)
+}
+
 /// Examines a script on the stack of whoever calls: for the examiner's thread only.
 fn read(allocator: &Allocator, kind: SourceKind, text: &str) -> Result<Script, Vec<SourceFault>> {
     if text.len() as u64 > SOURCE_LIMIT {

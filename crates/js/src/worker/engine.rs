@@ -14,7 +14,8 @@ use serde_json::json;
 
 use super::{
     link::{Link, Next},
-    memory::load_own,
+    memory::{Compiled, load_own},
+    modules::{self, Modules},
     native,
 };
 use crate::{
@@ -38,6 +39,8 @@ const OUTPUT_LIMIT: usize = 16 << 20;
 pub(super) struct Script {
     pub(super) file: String,
     pub(super) code: Vec<u8>,
+    /// The package that stands in the code's place.
+    pub(super) package: Option<String>,
 }
 
 /// What a call's frame brings.
@@ -62,6 +65,14 @@ pub(super) struct Engine {
     pub(super) context: Context,
     pub(super) runtime: Runtime,
     pub(super) link: Rc<Link>,
+    modules: Modules,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // What the loader holds lives in the runtime, which goes before the loader does.
+        self.modules.forget();
+    }
 }
 
 /// The functions that the prelude hands out.
@@ -71,9 +82,11 @@ struct Prelude {
     warm: Persistent<Function<'static>>,
     /// The code and hint of an error that came from a bridge; nothing for a script's own.
     origin: Persistent<Function<'static>>,
+    /// Tells the prelude who loads what is no ES module.
+    set_foreign: Persistent<Function<'static>>,
     /// The closures behind it are Rust's, outside the engine's memory. They live as long as the
     /// engine: an image would still lead to them.
-    _native: Persistent<Object<'static>>,
+    native: Persistent<Object<'static>>,
 }
 
 /// The prelude as bytecode: compiling its text takes longer than all the rest of a worker's start.
@@ -122,11 +135,15 @@ impl Engine {
         let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
         let stop = Rc::clone(link);
         runtime.set_interrupt_handler(Some(Box::new(move || stop.is_stopped())));
+        let modules = Modules::new(link);
+        runtime.set_loader(modules.clone(), modules.clone());
         let context = Context::full(&runtime).map_err(io::Error::other)?;
         let prelude = context.with(|ctx| {
-            load_prelude(&ctx, link, prelude).catch(&ctx).map_err(|error| io::Error::other(error.to_string()))
+            load_prelude(&ctx, link, prelude, &modules)
+                .catch(&ctx)
+                .map_err(|error| io::Error::other(error.to_string()))
         })?;
-        Ok(Self { prelude, context, runtime, link: Rc::clone(link) })
+        Ok(Self { prelude, context, runtime, link: Rc::clone(link), modules })
     }
 
     /// Has the C library read the time zone, which it keeps for the life of the process.
@@ -141,6 +158,24 @@ impl Engine {
             let warmed = self.prelude.warm.clone().restore(&ctx).and_then(|warm| warm.call::<_, ()>(()));
             warmed.catch(&ctx).map_err(|error| io::Error::other(error.to_string()))
         })
+    }
+
+    /// Loads a script: runs its top level and finds its function, or loads its package and makes
+    /// the function that runs plans.
+    pub(super) fn load<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        script: &Script,
+        name: &str,
+    ) -> rquickjs::Result<Value<'js>> {
+        let Some(package) = &script.package else {
+            Compiled::new(ctx, &script.code, &script.file)?.run()?;
+            // The loader has parsed the script and found this name among its own bindings.
+            return ctx.eval(name);
+        };
+        let native = self.prelude.native.clone().restore(ctx)?;
+        let set_foreign = self.prelude.set_foreign.clone().restore(ctx)?;
+        modules::open(ctx, &native, &set_foreign, package)
     }
 
     /// Finds what is called, with `entry`, and runs it to its end.
@@ -233,7 +268,12 @@ impl Engine {
     }
 }
 
-fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rquickjs::Result<Prelude> {
+fn load_prelude<'js>(
+    ctx: &Ctx<'js>,
+    link: &Rc<Link>,
+    code: &PreludeCode,
+    modules: &Modules,
+) -> rquickjs::Result<Prelude> {
     let globals = ctx.globals();
     // Shared memory is the one thing in the engine that could reach beyond a call.
     globals.remove("Atomics")?;
@@ -245,12 +285,14 @@ fn load_prelude<'js>(ctx: &Ctx<'js>, link: &Rc<Link>, code: &PreludeCode) -> rqu
     let made: Object<'js> = install.call((native.clone(), globals))?;
     let function =
         |name: &str| made.get::<_, Function<'js>>(name).map(|function| Persistent::save(ctx, function));
+    modules.set_foreign(function("foreign")?);
     Ok(Prelude {
         settle: function("settle")?,
         run: function("run")?,
         warm: function("warm")?,
         origin: function("origin")?,
-        _native: Persistent::save(ctx, native),
+        set_foreign: function("setForeign")?,
+        native: Persistent::save(ctx, native),
     })
 }
 

@@ -2,10 +2,12 @@
 
 use std::{io, rc::Rc};
 
+use rquickjs::{Persistent, Value};
+
 use super::{
     engine::{Call, Engine, PER_BYTE, PreludeCode, Sandbox, program},
     link::Link,
-    memory::{Compiled, Meter, Metered},
+    memory::{Meter, Metered},
 };
 use crate::frame::{End, Entry};
 
@@ -15,6 +17,8 @@ const LOADING: usize = 256 << 20;
 pub(super) struct Fresh {
     link: Rc<Link>,
     prelude: Rc<PreludeCode>,
+    /// The function of a script whose state is kept for its next call. It goes before the engine.
+    live: Option<Persistent<Value<'static>>>,
     /// Made ahead of the call, thrown away after it.
     engine: Option<Engine>,
     meter: Meter,
@@ -23,7 +27,7 @@ pub(super) struct Fresh {
 impl Fresh {
     pub(super) fn new(link: &Rc<Link>, prelude: &Rc<PreludeCode>) -> io::Result<Self> {
         let (link, prelude) = (Rc::clone(link), Rc::clone(prelude));
-        let mut fresh = Self { link, prelude, engine: None, meter: Meter::new() };
+        let mut fresh = Self { link, prelude, engine: None, meter: Meter::new(), live: None };
         fresh.renew()?;
         fresh.engine.iter().for_each(Engine::read_time_zone);
         Ok(fresh)
@@ -35,23 +39,25 @@ impl Sandbox for Fresh {
         let Some(engine) = &self.engine else {
             return (End::Threw, super::engine::explained("there is no engine"));
         };
+        if let Some(function) = &self.live {
+            return engine.run(call, |ctx| function.clone().restore(ctx));
+        }
         self.meter.limit(call.frame.heap.saturating_add(PER_BYTE * call.script.code.len()));
+        let live = &mut self.live;
         engine.run(call, |ctx| {
             let entry = match &call.frame.entry {
                 Entry::Program => program(ctx, call.script)?,
-                Entry::Function(name) => {
-                    Compiled::new(ctx, &call.script.code, &call.script.file)?.run()?;
-                    // The loader has parsed the script and found this name among its own bindings.
-                    ctx.eval(name.as_str())?
-                }
+                Entry::Function(name) => engine.load(ctx, call.script, name)?,
             };
             self.meter.limit(call.frame.heap);
+            *live = call.frame.keep.then(|| Persistent::save(ctx, entry.clone()));
             Ok(entry)
         })
     }
 
     fn renew(&mut self) -> io::Result<()> {
         // The old one goes first: what it held is counted no more.
+        self.live = None;
         self.engine = None;
         self.meter = Meter::new();
         self.meter.limit(LOADING);

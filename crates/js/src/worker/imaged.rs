@@ -30,6 +30,10 @@ pub(super) struct Imaged {
     scripts: HashMap<u64, Kept>,
     /// Whose image the arena holds, untouched (`Some(None)` is the base); `None` once a call has begun.
     at: Option<Option<u64>>,
+    /// The script whose last state is kept for its next call.
+    live: Option<u64>,
+    /// The memory that was in use when the state began; a heap is counted from there.
+    floor: usize,
     calls: u64,
     /// Whether an image is new, or calls have been many, so that pages are to be protected anew.
     protect: bool,
@@ -66,7 +70,17 @@ impl Imaged {
         let base = arena.image(None);
         // Where it is not watched, whole images are copied.
         let _ = arena.watch();
-        Ok(Self { engine, arena, base, scripts: HashMap::new(), at: None, calls: 0, protect: true })
+        Ok(Self {
+            engine,
+            arena,
+            base,
+            scripts: HashMap::new(),
+            at: None,
+            live: None,
+            floor: 0,
+            calls: 0,
+            protect: true,
+        })
     }
 
     /// Brings the image of a script into the arena, or the base where it has none.
@@ -106,22 +120,31 @@ impl Sandbox for Imaged {
             Entry::Program => None,
             Entry::Function(name) => Some(name),
         };
-        self.go_to(name.map(|_| call.frame.script));
+        let goes_on = call.frame.keep && self.live.take() == Some(call.frame.script);
+        if !goes_on {
+            self.go_to(name.map(|_| call.frame.script));
+            self.floor = self.arena.used();
+        }
         self.at = None;
         let loading = PER_BYTE * call.script.code.len();
-        self.arena.limit(call.frame.heap.saturating_add(loading));
-        let (arena, scripts) = (&self.arena, &mut self.scripts);
-        let link = &self.engine.link;
-        let mut loader = Loader { arena, base: &self.base, link, call, used: self.calls, made: false };
+        self.arena.limit(self.floor, call.frame.heap.saturating_add(loading));
+        let (arena, scripts, floor) = (&self.arena, &mut self.scripts, &mut self.floor);
+        let (engine, link) = (&self.engine, &self.engine.link);
+        let mut loader =
+            Loader { arena, base: &self.base, engine, link, call, used: self.calls, made: false };
         let ended = self.engine.run(call, |ctx| {
             let entry = match name {
                 None => program(ctx, call.script)?,
                 Some(name) => loader.function(ctx, scripts, name)?,
             };
-            arena.limit(call.frame.heap);
+            if !goes_on {
+                *floor = arena.used();
+            }
+            arena.limit(*floor, call.frame.heap);
             collect_after(ctx, arena.used(), call.frame.heap / 2);
             Ok(entry)
         });
+        self.live = call.frame.keep.then_some(call.frame.script);
         self.protect = loader.made || self.calls.is_multiple_of(PROTECT);
         if loader.made {
             self.make_room();
@@ -145,6 +168,7 @@ impl Sandbox for Imaged {
 struct Loader<'a> {
     arena: &'a Arena,
     base: &'a Image,
+    engine: &'a Engine,
     link: &'a Link,
     call: &'a Call<'a>,
     used: u64,
@@ -193,10 +217,10 @@ impl Loader<'_> {
     /// Loads a script for the first time in this worker.
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<(Value<'js>, Kept)> {
         self.link.watch();
-        let loaded = self.compile(ctx).and_then(|compiled| compiled.run());
-        let repeatable = !self.link.watched();
-        loaded?;
-        let function = find(ctx, name)?;
+        let loaded = self.engine.load(ctx, self.call.script, name);
+        // A package is loaded once, as in Node, whatever it asks for meanwhile.
+        let repeatable = !self.link.watched() || self.call.script.package.is_some();
+        let function = loaded?;
         if !repeatable {
             // This call goes on with what it has; the next one keeps the bytecode.
             return Ok((function, Kept { image: None, state: State::Compiled(None), used: self.used }));

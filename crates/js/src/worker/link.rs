@@ -104,8 +104,9 @@ impl Link {
         if self.pending.borrow().len() >= IN_FLIGHT {
             return Err(format!("more than {IN_FLIGHT} requests are waiting for an answer"));
         }
-        // A library is the same each time.
-        self.used.set(self.used.get() || op != "lib");
+        // A library or a package is the same each time.
+        let is_code = op == "lib" || op.starts_with("module.");
+        self.used.set(self.used.get() || !is_code);
         let id = self.next_id.get();
         let message =
             FromWorker::Request { id, op: op.into(), json: json.into(), has_bytes: bytes.is_some() };

@@ -22,7 +22,9 @@ mod fresh;
 mod imaged;
 mod link;
 mod memory;
+mod modules;
 mod native;
+mod node;
 mod seal;
 
 pub(crate) use memory::OUT_OF_MEMORY;
@@ -66,12 +68,17 @@ fn serve() -> io::Result<()> {
     let ready = FromWorker::Ready { sandbox: seal::seal(), build: PreludeCode::build() };
     link.send(&ready, compiled.as_ref().map_or(&[], |compiled| compiled.bytes()))?;
     let mut scripts: HashMap<u64, Script> = HashMap::new();
-    while serve_call(&link, sandbox.as_mut(), &mut scripts)? {
-        // Pinza has the answer; a worker that what the call left behind brings down is found
-        // when the next call comes.
-        sandbox.renew()?;
+    loop {
+        match serve_call(&link, sandbox.as_mut(), &mut scripts)? {
+            Served::Call => {
+                // Pinza has the answer; a worker that what the call left behind brings down is
+                // found when the next call comes.
+                sandbox.renew()?;
+            }
+            Served::Kept => {}
+            Served::End => return Ok(()),
+        }
     }
-    Ok(())
 }
 
 fn sandbox(engine: EngineKind, link: &Rc<Link>, prelude: &Rc<PreludeCode>) -> io::Result<Box<dyn Sandbox>> {
@@ -84,20 +91,28 @@ fn sandbox(engine: EngineKind, link: &Rc<Link>, prelude: &Rc<PreludeCode>) -> io
     Ok(Box::new(Fresh::new(link, prelude)?))
 }
 
-/// Waits for a call and answers it; `false` where Pinza hung up instead.
+enum Served {
+    Call,
+    /// A call whose state stays as it is.
+    Kept,
+    /// Pinza hung up.
+    End,
+}
+
+/// Waits for a call and answers it.
 fn serve_call(
     link: &Link,
     sandbox: &mut dyn Sandbox,
     scripts: &mut HashMap<u64, Script>,
-) -> io::Result<bool> {
+) -> io::Result<Served> {
     loop {
         let (message, bytes) = match link.receive() {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Served::End),
             received => received?,
         };
         match message {
-            ToWorker::Load { script, file } => {
-                scripts.insert(script, Script { file, code: bytes });
+            ToWorker::Load { script, file, package } => {
+                scripts.insert(script, Script { file, code: bytes, package });
             }
             ToWorker::Call(frame) => {
                 link.begin();
@@ -112,7 +127,7 @@ fn serve_call(
                 if frame.entry == Entry::Program {
                     scripts.remove(&frame.script);
                 }
-                return Ok(true);
+                return Ok(if frame.keep { Served::Kept } else { Served::Call });
             }
             // To a call that has ended.
             ToWorker::Reply { .. } | ToWorker::Stop => {}

@@ -24,6 +24,7 @@ pub(super) fn native<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> Result<Object<'js>
     texts(ctx, &native)?;
     urls(ctx, &native)?;
     ambience(ctx, &native, link)?;
+    super::modules::natives(ctx, &native, link)?;
     Ok(native)
 }
 

@@ -7,6 +7,8 @@ mod hostile;
 #[cfg(test)]
 mod loading;
 #[cfg(test)]
+mod packages;
+#[cfg(test)]
 mod prelude;
 #[cfg(test)]
 mod reloading;

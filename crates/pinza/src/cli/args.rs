@@ -76,6 +76,9 @@ pub(crate) enum Command {
     /// List and show groups of tools
     #[command(subcommand)]
     Groups(Groups),
+    /// Turn npm packages into tools: add, check, list and remove modules
+    #[command(subcommand)]
+    Module(Module),
     /// Print tool definitions in a provider's own format
     Schema(Schema),
     /// Show and change the configuration
@@ -168,6 +171,47 @@ pub(crate) enum Groups {
     List,
     /// One group and its tools
     Show { name: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Module {
+    /// Install an npm package and make tools of its functions
+    Add(AddModule),
+    /// Check modules: module.json, the lock, what the package needs
+    Check {
+        /// A module's name or directory [default: all modules]
+        #[arg(value_name = "NAME | DIR")]
+        module: Option<String>,
+    },
+    /// All modules: package, tools, engine, state
+    List,
+    /// Remove a module and its packages
+    Remove {
+        /// The module's name
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pinza module add dayjs
+  pinza module add lodash --pick chunk,merge,groupBy
+  pinza module add fast-xml-parser@5 --pick XMLParser --name xml
+  pinza module add ./my-library
+
+The package goes to HOME/modules/NAME, with npm, and none of its scripts is run. What it needs is printed before it is
+enabled; on a terminal you are asked. Then its functions are drafted as tools in module.json, with parameters and texts
+from the package's type declarations: read it, and change it as you like.")]
+pub(crate) struct AddModule {
+    /// A package of the npm registry, with a version or range after @; or a directory or .tgz file
+    #[arg(value_name = "PACKAGE[@RANGE]")]
+    pub(crate) package: String,
+    /// Only these functions; a class, or Class.method, for objects [default: the best documented]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) pick: Vec<String>,
+    /// The module's name [default: the package's]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]

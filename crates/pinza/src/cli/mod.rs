@@ -18,6 +18,7 @@ mod config;
 mod doctor;
 mod env;
 mod groups;
+mod module;
 mod policy;
 #[cfg(test)]
 mod reference;
@@ -66,6 +67,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Call(arguments) => call::run(global, printer, arguments),
         Command::Tools(command) => tools::run(global, printer, command),
         Command::Groups(command) => groups::run(global, printer, command),
+        Command::Module(command) => module::run(global, printer, command),
         Command::Schema(arguments) => schema::run(global, printer, arguments),
         Command::Config(command) => config::run(global, printer, command),
         Command::Env(command) => env::run(global, printer, command),

@@ -76,7 +76,8 @@ impl Session {
             .caps(project_config.limits().narrow(caps))
             .disable(config.tools.disabled.clone())
             .disable(project_config.disabled().to_vec())
-            .scripts(places(global, &home, project.as_ref())?);
+            .scripts(places(global, &home, project.as_ref())?)
+            .modules(module_directories(global, &home));
         if global.allow_override {
             builder = builder.allow_override();
         }
@@ -180,6 +181,14 @@ fn places(global: &Global, home: &Home, project: Option<&Project>) -> Result<Vec
     }
     places.extend(global.tools.iter().cloned().map(Place::Directory));
     Ok(places)
+}
+
+/// Where modules are looked for. A project's are not: what it would take to trust them, with all that they
+/// depend on, is more than a hash of files.
+fn module_directories(global: &Global, home: &Home) -> Vec<PathBuf> {
+    let mut directories = vec![home.path.join("modules"), home.path.join("tools")];
+    directories.extend(global.tools.iter().cloned());
+    directories
 }
 
 /// The project around, if it is trusted; else a problem that says so.

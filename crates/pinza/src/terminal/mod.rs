@@ -1,7 +1,11 @@
 //! The terminal: the only place of the program that prints or asks.
 
 mod approver;
+mod ask;
 mod printer;
+mod progress;
 
 pub(crate) use approver::TerminalApprover;
+pub(crate) use ask::{ask, is_interactive};
 pub(crate) use printer::{Out, Printer, write_stderr};
+pub(crate) use progress::Progress;

@@ -39,6 +39,18 @@ impl Printer {
         write_stdout(bytes);
     }
 
+    /// Text for people that is there before the answer is; nothing with `--json`, where all is one object.
+    pub(crate) fn text(&self, text: impl FnOnce(&mut Out)) {
+        if !self.json {
+            self.json_or(|| Value::Null, text);
+        }
+    }
+
+    /// Is what goes on told on stderr?
+    pub(crate) fn tells_progress(&self) -> bool {
+        !self.json && !self.quiet
+    }
+
     /// An error that is an answer: to stdout with `--json`, else to stderr.
     pub(crate) fn answered_error(&self, error: &ToolError) {
         self.json_or(

@@ -19,7 +19,7 @@ const CTRL_D: &str = "\x04";
 const ASKED: &str = "allow? ";
 
 /// Pinza at a terminal. Its screen is everything that was written there.
-struct Terminal {
+pub(crate) struct Terminal {
     pty: Pty,
     child: Child,
     screen: String,
@@ -27,7 +27,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(pinza: &Program, arguments: &[&str]) -> Self {
+    pub(crate) fn start(pinza: &Program, arguments: &[&str]) -> Self {
         Self::start_after(pinza, arguments, "")
     }
 
@@ -53,20 +53,26 @@ impl Terminal {
     }
 
     #[track_caller]
-    fn asked(mut self, times: usize) -> Self {
-        while self.screen.matches(ASKED).count() < times {
+    fn asked(self, times: usize) -> Self {
+        self.shows(ASKED, times)
+    }
+
+    /// Waits until something is on the screen so many times.
+    #[track_caller]
+    pub(crate) fn shows(mut self, text: &str, times: usize) -> Self {
+        while self.screen.matches(text).count() < times {
             assert!(self.look(), "it did not ask: {}", self.screen);
         }
         self
     }
 
-    fn answer(mut self, typed: &str) -> Self {
+    pub(crate) fn answer(mut self, typed: &str) -> Self {
         self.pty.write_all(typed.as_bytes()).unwrap();
         self
     }
 
     /// The exit code, the screen and what went to stdout.
-    fn end(mut self) -> (Option<i32>, String, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String, String) {
         while self.look() {}
         let code = self.child.wait().unwrap().code();
         (code, self.screen, std::fs::read_to_string(&self.stdout).unwrap())

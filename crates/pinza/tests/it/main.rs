@@ -11,6 +11,7 @@ mod files;
 mod hostile;
 mod http;
 mod outputs;
+mod packages;
 mod reload;
 mod scripts;
 
@@ -18,11 +19,14 @@ mod scripts;
 mod catalog;
 mod config;
 mod env;
+mod module_examples;
+mod modules;
 mod policy;
 mod program;
 mod schema;
 
 mod approval;
 mod borders;
+mod compatibility;
 mod documents;
 mod facade;

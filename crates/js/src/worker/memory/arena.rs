@@ -96,9 +96,9 @@ impl Arena {
         ArenaAllocator(self.clone())
     }
 
-    /// Allows `heap` bytes above what is used now.
-    pub(in super::super) fn limit(&self, heap: usize) {
-        self.limit.set(self.used().saturating_add(heap));
+    /// Allows `heap` bytes above a floor.
+    pub(in super::super) fn limit(&self, floor: usize, heap: usize) {
+        self.limit.set(floor.saturating_add(heap));
     }
 
     pub(in super::super) fn used(&self) -> usize {

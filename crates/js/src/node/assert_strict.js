@@ -1,0 +1,4 @@
+// assert/strict
+"use strict";
+
+module.exports = require("assert").strict;

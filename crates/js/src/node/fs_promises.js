@@ -1,0 +1,4 @@
+// fs/promises
+"use strict";
+
+module.exports = require("fs").promises;

@@ -1,0 +1,4 @@
+// path/posix
+"use strict";
+
+module.exports = require("path").posix;

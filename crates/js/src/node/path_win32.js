@@ -1,0 +1,4 @@
+// path/win32
+"use strict";
+
+module.exports = require("path").win32;

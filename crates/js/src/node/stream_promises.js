@@ -1,0 +1,4 @@
+// stream/promises
+"use strict";
+
+module.exports = require("stream").promises;

@@ -1,0 +1,4 @@
+// sys, the old name of util
+"use strict";
+
+module.exports = require("util");

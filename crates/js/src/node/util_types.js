@@ -1,0 +1,4 @@
+// util/types
+"use strict";
+
+module.exports = require("internal/types");

@@ -1,0 +1,8 @@
+// wasi
+"use strict";
+
+const { stubs } = require("internal/errors");
+
+module.exports = stubs("wasi", [
+  "WASI",
+]);

@@ -1,0 +1,242 @@
+//! Every file of `fixtures/node/cases` on the real engine, with the real prelude: Node's built-ins answer as
+//! Node does. Its README says how the files are made.
+
+use std::{
+    collections::HashMap,
+    io::Write as _,
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::{Arc, Mutex, atomic::AtomicBool},
+    thread,
+    time::Duration,
+};
+
+use rquickjs::{CatchResultExt as _, Ctx, Function, Object, Value, allocator::RustAllocator};
+use serde_json::json;
+
+use super::node;
+use crate::{
+    frame::{self, CallFrame, End, Entry, FromWorker, ToWorker},
+    node::{NAMES, source},
+    worker::{
+        engine::{Call, Engine, PreludeCode, Script},
+        link::Link,
+    },
+};
+
+/// A `require` as a library gets it: `internal/…` only for what is inside.
+const LOADER: &str = r#"(function (compile, internal) {
+    const loaded = new Map();
+    return function require(name) {
+        name = name.replace(/^node:/, "");
+        if (!loaded.has(name)) {
+            const module = { exports: {} };
+            const body = compile(name);
+            if (body === undefined) throw new Error(`there is no built-in '${name}'`);
+            loaded.set(name, module);
+            body(module, module.exports, require, internal);
+        }
+        return loaded.get(name).exports;
+    };
+})"#;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/node")
+}
+
+/// An engine whose `require` reaches the built-ins, and somebody at the other end of its socket.
+fn engine() -> Engine {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let link = Rc::new(Link::new(ours, Arc::new(AtomicBool::new(false))).unwrap());
+    thread::spawn(move || serve(theirs));
+    let prelude = PreludeCode::compile().unwrap();
+    let engine = Engine::new(&link, &prelude, RustAllocator).unwrap();
+    link.begin();
+    engine.context.with(|ctx| {
+        install(&ctx, &link).catch(&ctx).map_err(|error| error.to_string()).unwrap();
+    });
+    engine
+}
+
+fn install<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> rquickjs::Result<()> {
+    let compile = |ctx: Ctx<'js>, name: String| -> rquickjs::Result<Option<Value<'js>>> {
+        let Some(source) = source(&name) else { return Ok(None) };
+        let mut options = rquickjs::context::EvalOptions::default();
+        options.strict = false;
+        options.filename = Some(format!("node:{name}"));
+        let code = format!("(function (module, exports, require, internal) {{{source}\n}})");
+        ctx.eval_with_options(code, options).map(Some)
+    };
+    let internal: Object<'js> = node(ctx, link)?;
+    let loader: Function<'js> = ctx.eval(LOADER)?;
+    let require: Value<'js> = loader.call((Function::new(ctx.clone(), compile)?, internal))?;
+    ctx.globals().set("builtins", require)
+}
+
+/// The host: timers, a workspace in memory, and a server that tells what it was sent.
+fn serve(socket: UnixStream) {
+    let files: Arc<Mutex<HashMap<String, String>>> = Arc::default();
+    let sink = Arc::new(Mutex::new(socket.try_clone().unwrap()));
+    while let Ok((message, bytes)) = frame::read::<FromWorker>(&socket) {
+        let FromWorker::Request { id, op, json, .. } = message else { continue };
+        let (files, sink) = (Arc::clone(&files), Arc::clone(&sink));
+        let answer = move || {
+            let (ok, json, bytes) = answer(&op, &serde_json::from_str(&json).unwrap(), &bytes, &files);
+            let reply = ToWorker::Reply {
+                id,
+                ok,
+                json: (!json.is_null()).then(|| json.to_string()),
+                has_bytes: bytes.is_some(),
+            };
+            // The engine may be gone.
+            let _ = sink.lock().unwrap().write_all(&frame::encode(&reply, &bytes.unwrap_or_default()));
+        };
+        thread::spawn(answer);
+    }
+}
+
+type Answer = (bool, serde_json::Value, Option<Vec<u8>>);
+
+fn answer(
+    op: &str,
+    asked: &serde_json::Value,
+    body: &[u8],
+    files: &Mutex<HashMap<String, String>>,
+) -> Answer {
+    let text = |key: &str| asked[key].as_str().unwrap_or_default().to_owned();
+    let fine = |json: serde_json::Value| (true, json, None);
+    let path = text("path");
+    match op {
+        "timer" => {
+            thread::sleep(Duration::from_secs_f64(asked["ms"].as_f64().unwrap() / 1000.0));
+            fine(json!(null))
+        }
+        _ if path.starts_with('/') => (
+            false,
+            json!({ "code": "path_not_allowed", "message": format!("Not in the workspace: {path}") }),
+            None,
+        ),
+        "fs.exists" => fine(json!(files.lock().unwrap().contains_key(&path))),
+        "fs.read" => match files.lock().unwrap().get(&path) {
+            Some(content) => fine(json!(content)),
+            None => (
+                false,
+                json!({ "code": "file_not_found", "message": format!("File not found: {path}") }),
+                None,
+            ),
+        },
+        "fs.write" | "fs.append" => {
+            let mut files = files.lock().unwrap();
+            let file = files.entry(path).or_default();
+            if op == "fs.write" {
+                file.clear();
+            }
+            file.push_str(&text("content"));
+            fine(json!(text("content").len()))
+        }
+        "fetch" if text("url").contains("refused") => (
+            false,
+            json!({ "code": "network_error", "name": "TypeError", "message": "Connection refused" }),
+            None,
+        ),
+        "fetch" => {
+            let status =
+                text("url").rsplit_once("/status/").and_then(|(_, status)| status.parse::<u16>().ok());
+            let told = json!({
+                "method": asked["method"],
+                "url": asked["url"],
+                "headers": asked["headers"],
+                "redirect": asked["redirect"],
+                "body": String::from_utf8_lossy(body),
+            });
+            let head = json!({
+                "status": status.unwrap_or(200),
+                "statusText": "",
+                "headers": [["Content-Type", "application/json"], ["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"], ["X-Two", "1"], ["X-Two", "2"]],
+                "url": asked["url"],
+                "redirected": false,
+                "truncated": false,
+            });
+            (true, head, Some(told.to_string().into_bytes()))
+        }
+        op => (
+            false,
+            json!({ "code": "validation_error", "message": format!("There is no bridge '{op}'") }),
+            None,
+        ),
+    }
+}
+
+/// Runs a program to its end.
+fn run(engine: &Engine, code: &str, params: &serde_json::Value) -> (End, String) {
+    let script = Script { file: "test.js".into(), code: code.into(), package: None };
+    let frame = CallFrame {
+        script: 0,
+        entry: Entry::Program,
+        heap: usize::MAX,
+        stack: 4 << 20,
+        alert: false,
+        keep: false,
+    };
+    let params = params.to_string();
+    engine.run(&Call { script: &script, frame: &frame, params: params.as_bytes() }, |ctx| ctx.eval(code))
+}
+
+#[test]
+fn the_built_ins_answer_as_node_does() {
+    let show = std::fs::read_to_string(fixtures().join("show.js")).unwrap();
+    let code = format!(
+        "((evaluate) => async ({{ text }}) => {{
+            const cases = await evaluate(text, builtins);
+            return cases.filter((one) => one.actual !== one.expected);
+        }})(({show})())"
+    );
+    let only = std::env::var("CASES").ok();
+    let mut failed = Vec::new();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(fixtures().join("cases"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| only.as_ref().is_none_or(|only| path.file_stem().unwrap() == only.as_str()))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let (end, answer) = run(&engine(), &code, &json!({ "text": text }));
+        if end != End::Ok {
+            failed.push(format!("{name}: {end:?} {answer}"));
+            continue;
+        }
+        let different: Vec<serde_json::Value> = serde_json::from_str(&answer).unwrap();
+        failed.extend(different.iter().map(|one| {
+            let text = |key: &str| one[key].as_str().unwrap_or("nothing").to_owned();
+            let line = one["line"].as_u64().unwrap_or_default() + 1;
+            format!(
+                "{name}:{line}: {}\n  expected {}\n  actual   {}",
+                text("expression"),
+                text("expected"),
+                text("actual")
+            )
+        }));
+    }
+    assert!(failed.is_empty(), "{} differ:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn every_built_in_loads_and_touches_nothing_that_differs_between_calls() {
+    for name in NAMES {
+        let engine = engine();
+        engine.link.watch();
+        let code = format!("async () => typeof builtins({name:?})");
+        let (end, answer) = run(&engine, &code, &json!({}));
+        assert_eq!(end, End::Ok, "{name}: {answer}");
+        assert!(answer == "object" || answer == "function", "{name}: {answer}");
+        // An image of a loaded library is used for many calls.
+        assert!(
+            !engine.link.watched(),
+            "{name} asked for the clock, for chance or for the host while it loaded"
+        );
+    }
+}

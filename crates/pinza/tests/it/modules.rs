@@ -1,0 +1,325 @@
+//! `pinza module`: packages are installed by the real npm, from directories, so that nothing is
+//! downloaded; but for one test, which needs the registry.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use pinza_testkit::{Program, program::finish};
+use serde_json::{Value, json};
+
+use crate::{
+    approval::Terminal,
+    support::{assert_matches, check, fine, pinza},
+};
+
+/// A package of these files, in the directory that the program starts in.
+fn package(pinza: &Program, files: &[(&str, &str)]) -> PathBuf {
+    let directory = pinza.directory().join("package");
+    for (path, text) in files {
+        let path = directory.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    directory
+}
+
+/// A small honest package with a script that must never run.
+fn greeter(pinza: &Program) -> PathBuf {
+    let mark = pinza.directory().join("script-was-run");
+    let script = format!("echo > '{}'", mark.display());
+    let json = json!({
+        "name": "Greeter.js", "version": "1.2.3", "description": "Greets.", "license": "MIT", "main": "lib/main.js",
+        "scripts": { "postinstall": script, "prepare": script, "prepack": script },
+    });
+    package(
+        pinza,
+        &[
+            ("package.json", &json.to_string()),
+            (
+                "lib/main.js",
+                "exports.greet = (name) => `Hello, ${name}!`;\nexports.each = (list, fn) => list.map(fn);",
+            ),
+            (
+                "lib/main.d.ts",
+                "/** Greets somebody.\n * @param name Whom. */\nexport declare function greet(name: string): string;\n\
+                 export declare function each(list: string[], fn: (one: string) => void): void;",
+            ),
+        ],
+    )
+}
+
+fn read(path: impl AsRef<Path>) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Nothing of a failed attempt is left.
+#[track_caller]
+fn nothing_left(pinza: &Program) {
+    let left: Vec<_> = fs::read_dir(pinza.home().join("modules"))
+        .into_iter()
+        .flatten()
+        .map(|one| one.unwrap().path())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_module_from_its_package_to_its_end() {
+    let pinza = pinza();
+    greeter(&pinza);
+    check(
+        &pinza,
+        &["module", "add", "./package"],
+        0,
+        "Greeter.js 1.2.3 (MIT)
+  runs on        the embedded engine
+  needs          no capabilities
+  module system  CommonJS
+  Node built-ins none
+  native addons  none
+  size           [..] in 4 files, 1 package
+  note: the postinstall script of Greeter.js was not run
+
+1 tool
+  greeter_js_greet  greet(name)  Greets somebody.
+Left out
+  each  it takes a function ('fn')
+
+Written: [..]/home/modules/greeter-js/module.json
+Call it: pinza call greeter_js_greet name=…
+",
+        "installing ./package …\nreading it …\ndrafting tools …\n",
+    );
+    assert!(!pinza.directory().join("script-was-run").exists(), "a script of the package was run");
+
+    let module = pinza.home().join("modules/greeter-js");
+    let manifest = read(module.join("module.json"));
+    let expected = json!({
+        "name": "greeter-js",
+        "version": "1.0.0",
+        "description": "Greets.",
+        "package": "Greeter.js",
+        "packageVersion": "^1.2.3",
+        "type": "static",
+        "capabilities": [],
+        "tools": [{
+            "name": "greeter_js_greet",
+            "description": "Greets somebody.",
+            "function": "greet",
+            "parameters": {
+                "type": "object",
+                "properties": { "name": { "type": "string", "description": "Whom." } },
+                "required": ["name"],
+            },
+        }],
+    });
+    assert_eq!(manifest, expected);
+    let lock = read(module.join("module.lock.json"));
+    assert_eq!(lock["packages"]["Greeter.js"]["version"], "1.2.3");
+    assert!(lock["packages"]["Greeter.js"]["digest"].as_str().unwrap().starts_with("sha256-"));
+
+    let listed = fine(&pinza, &["module", "list"]).stdout;
+    assert_eq!(listed, "  greeter-js  Greeter.js@1.2.3  1 tool  embedded  locked\n");
+    assert_eq!(fine(&pinza, &["--json", "module", "check"]).json()["ok"], true);
+
+    // What is on disk is not what was locked.
+    fs::write(module.join("node_modules/Greeter.js/lib/main.js"), "require('child_process')").unwrap();
+    let run = pinza.run(&["--json", "module", "check", "greeter-js"]);
+    let problems = json!([
+        "not as locked: the files of Greeter.js are not the locked ones",
+        "the package needs Node, but module.json does not say \"runtime\": \"node\"",
+    ]);
+    assert_eq!((run.code, &run.json()["modules"][0]["problems"]), (Some(1), &problems), "{run:?}");
+    let listed = fine(&pinza, &["--json", "module", "list"]).json();
+    assert_eq!(listed["modules"][0]["state"], problems[0]);
+
+    fine(&pinza, &["module", "remove", "greeter-js"]);
+    nothing_left(&pinza);
+    let gone = fine(&pinza, &["module", "list"]).stdout;
+    assert_eq!(gone, "There are no modules. Add one with: pinza module add PACKAGE\n");
+}
+
+#[test]
+fn a_name_is_taken_once() {
+    let pinza = pinza();
+    greeter(&pinza);
+    let run = fine(&pinza, &["--json", "module", "add", "./package", "--name", "hello", "--pick", "greet"]);
+    assert_eq!(run.json()["tools"][0]["name"], "hello_greet");
+    let before = read(pinza.home().join("modules/hello/module.json"));
+    let again = ["--json", "module", "add", "./package", "--name", "hello"];
+    let run = pinza.run(&again);
+    assert_matches(
+        run.json()["message"].as_str().unwrap(),
+        "There is a module 'hello' already: [..]/modules/hello",
+    );
+    assert_eq!(read(pinza.home().join("modules/hello/module.json")), before);
+    for (name, reason) in [
+        ("../hello", "Module name '../hello' must be lowercase letters, digits and hyphens"),
+        ("Hello", "Module name 'Hello' must be lowercase letters, digits and hyphens"),
+    ] {
+        let run = pinza.run(&["--json", "module", "add", "./package", "--name", name]);
+        assert_eq!((run.code, run.json()["message"].as_str()), (Some(1), Some(reason)));
+        let run = pinza.run(&["--json", "module", "remove", name]);
+        assert_eq!((run.code, run.json()["error_type"].as_str()), (Some(1), Some("not_found")));
+    }
+    let run = pinza.run(&["--json", "module", "remove", "helo"]);
+    assert_eq!(run.json()["hint"], "Did you mean 'hello'?");
+}
+
+#[test]
+fn what_cannot_be_added_leaves_nothing_behind() {
+    for (files, arguments, message) in [
+        (
+            &[("package.json", r#"{"name": "evil", "version": "1.0.0", "main": "../../../../out.js"}"#)][..],
+            &[][..],
+            "'evil' was not added: its entry '../../../../out.js' leads out of the package",
+        ),
+        (
+            &[
+                ("package.json", r#"{"name": "evil", "version": "1.0.0"}"#),
+                ("index.js", "exports.x = require('../../../../../secret')"),
+            ],
+            &[],
+            "'evil' was not added: evil/index.js imports '../../../../../secret', outside of node_modules",
+        ),
+        (
+            &[("package.json", r#"{"name": "evil", "version": "1.0.0"}"#), ("index.js", "exports.x = 1")],
+            &[],
+            "No tools could be drafted: no function of 'evil' can be seen in its declarations or its code",
+        ),
+        (
+            &[
+                ("package.json", r#"{"name": "evil", "version": "1.0.0"}"#),
+                ("index.js", "exports.chunk = (list, size) => []"),
+            ],
+            &["--pick", "chnk"],
+            "No tools could be drafted: 'evil' exports no 'chnk'; near: chunk",
+        ),
+        (
+            &[(
+                "package.json",
+                r#"{"name": "evil", "version": "1.0.0", "dependencies": {"x": "file:./nowhere"}}"#,
+            )],
+            &[],
+            "npm could not install [..]",
+        ),
+    ] {
+        let pinza = pinza();
+        package(&pinza, files);
+        let run = pinza.run(&[&["--json", "module", "add", "./package"], arguments].concat());
+        assert_eq!((run.code, &*run.stderr), (Some(1), ""), "{run:?}");
+        assert_matches(run.json()["message"].as_str().unwrap_or(&run.stdout), message);
+        nothing_left(&pinza);
+    }
+}
+
+#[test]
+fn fifty_megabytes_of_source_harm_nothing() {
+    let pinza = pinza();
+    let line = "exports.a = function (text) { return [1, 2, (3)] };\n";
+    package(
+        &pinza,
+        &[("package.json", r#"{"name": "evil", "version": "1.0.0"}"#), ("index.js", &line.repeat(1_000_000))],
+    );
+    let run = pinza.run(&["module", "add", "./package"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_matches(&run.stdout, "...\n  note: evil/index.js is too large (52.0 MB) to be examined in full\n");
+    assert_matches(
+        &run.stderr,
+        "...\nerror: validation_error: No tools could be drafted: no function of 'evil' [..]\n...\n",
+    );
+    nothing_left(&pinza);
+}
+
+#[test]
+fn addresses_and_flags_are_no_packages() {
+    let pinza = pinza();
+    for package in ["git+https://example.com/x.git", "user/repo", "x@npm:y", "./missing"] {
+        let run = pinza.run(&["--json", "module", "add", package]);
+        assert_eq!(run.code, Some(1), "{package}: {run:?}");
+        nothing_left(&pinza);
+    }
+    let run = pinza.run(&["--json", "module", "add", "--", "--global"]);
+    assert_eq!(run.json()["message"], "'--global' is no package of the npm registry");
+}
+
+#[test]
+fn without_npm_there_is_a_hint() {
+    let pinza = pinza();
+    greeter(&pinza);
+    let empty = pinza.directory().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let run = finish(pinza.command(["module", "add", "./package"]).env("PATH", &empty), "");
+    assert_eq!((run.code, &*run.stdout), (Some(1), ""));
+    assert_matches(
+        &run.stderr,
+        "installing ./package …\nerror: not_found: npm is not installed\nhint: It comes with Node.js[..]\n",
+    );
+    nothing_left(&pinza);
+}
+
+#[test]
+fn a_module_may_be_written_by_hand() {
+    let pinza = pinza();
+    let module = pinza.home().join("modules/mine");
+    fs::create_dir_all(&module).unwrap();
+    let tool = r#"{"name": "mine_add", "description": "Adds", "function": "add"}"#;
+    let head = r#""name": "mine", "version": "1.0.0", "description": "Mine", "package": "./lib.js", "type": "static""#;
+    fs::write(module.join("module.json"), format!("{{{head}, \"tools\": [{tool}]}}")).unwrap();
+    fs::write(module.join("lib.js"), "exports.add = (a, b) => a + b").unwrap();
+    assert_eq!(fine(&pinza, &["module", "list"]).stdout, "  mine  ./lib.js  1 tool  embedded  not locked\n");
+    assert_eq!(fine(&pinza, &["--json", "module", "check", "mine"]).json()["ok"], true);
+    let path = module.display().to_string();
+    fs::write(module.join("module.json"), "{").unwrap();
+    let run = pinza.run(&["module", "check", &path]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_matches(
+        &run.stdout,
+        "mine: [..]\n...\n    problem: module.json is not valid JSON: [..]\n1 module, 1 problem\n",
+    );
+}
+
+#[test]
+fn on_a_terminal_somebody_is_asked() {
+    let pinza = pinza();
+    greeter(&pinza);
+    let question = "Add it? [y] yes";
+    let add = ["module", "add", "./package"];
+    let (code, screen, _) = Terminal::start(&pinza, &add).shows(question, 1).answer("n\n").end();
+    assert_eq!(code, Some(1), "{screen}");
+    nothing_left(&pinza);
+
+    let terminal = Terminal::start(&pinza, &add).shows(question, 1).answer("greeet\n");
+    let terminal = terminal.shows("exports no 'greeet'; near: greet", 1).shows(question, 2).answer("greet\n");
+    let (code, screen, stdout) = terminal.shows(question, 3).answer("y\n").end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(stdout.contains("Written: "), "{stdout}");
+
+    let remove = ["module", "remove", "greeter-js"];
+    let (code, ..) = Terminal::start(&pinza, &remove).shows("[y/N] ", 1).answer("\n").end();
+    assert_eq!(code, Some(1));
+    assert!(pinza.home().join("modules/greeter-js/module.json").exists());
+    let (code, ..) = Terminal::start(&pinza, &remove).shows("[y/N] ", 1).answer("y\n").end();
+    assert_eq!(code, Some(0));
+    nothing_left(&pinza);
+}
+
+/// Needs the npm registry; says so and ends where there is none.
+#[test]
+fn a_package_of_the_registry() {
+    let pinza = pinza();
+    let run = pinza.run(&["--json", "module", "add", "dayjs@1", "--pick", "dayjs,unix"]);
+    if run.json()["error_type"] == "network_error" {
+        eprintln!("skipped: {}", run.stdout);
+        return;
+    }
+    let tools: Vec<Value> =
+        run.json()["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(tools, ["dayjs", "dayjs_unix"], "{run:?}");
+    let module = pinza.home().join("modules/dayjs");
+    assert_eq!(read(module.join("module.json"))["packageVersion"], "1");
+    let locked = &read(module.join("module.lock.json"))["packages"]["dayjs"];
+    assert!(locked["integrity"].as_str().unwrap().starts_with("sha512-"), "{locked}");
+}
