@@ -151,13 +151,9 @@
   }
 
   function open(specifier) {
-    const { Buffer } = builtin("buffer") ?? {};
-    const process = builtin("process");
-    const define = (name, value) => value !== undefined && Object.defineProperty(global, name, { value, writable: true, enumerable: false, configurable: true });
-    define("global", global);
-    define("Buffer", Buffer);
-    define("process", process);
-    if (typeof Intl === "undefined") builtin("intl");
+    builtin("globals").install(global);
+    // It installs itself where there is none.
+    builtin("intl");
     return load(entryOf(specifier), undefined);
   }
 
