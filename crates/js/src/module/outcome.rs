@@ -78,6 +78,11 @@ impl Thrown {
             name => format!("{name}: {}", self.message),
         };
         let failed = |what: String| ToolError::execution(format!("Tool execution failed: {what}"));
+        // A library passes on what a bridge said, often as the cause of its own error.
+        if self.code.as_ref().and_then(Value::as_str) == Some("permission_denied") {
+            return ToolError::new(ErrorKind::PermissionDenied, self.message.clone())
+                .hint("Allow it with --allow, or for good with: pinza policy allow.");
+        }
         match self.fault {
             None => failed(said),
             Some(Fault::Load) => failed(format!("the library of '{module}' cannot be loaded: {said}"))
@@ -122,6 +127,10 @@ mod tests {
 
     #[test]
     fn errors_keep_the_librarys_words() {
+        assert_eq!(
+            answer(r#"{"error":{"name":"AxiosError","message":"denied: net","code":"permission_denied"}}"#),
+            "permission_denied: denied: net"
+        );
         assert_eq!(
             answer(
                 r#"{"error":{"name":"AxiosError","message":"no","code":"ERR","status":404,"stack":"at x"}}"#
