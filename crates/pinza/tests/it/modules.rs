@@ -277,7 +277,7 @@ fn a_module_may_be_written_by_hand() {
     assert_eq!(run.code, Some(1), "{run:?}");
     assert_matches(
         &run.stdout,
-        "mine: [..]\n...\n    problem: module.json is not valid JSON: [..]\n1 module, 1 problem\n",
+        "mine: [..]\n...\n    problem: module.json:1:1: Not valid JSON: [..]\n1 module, 1 problem\n",
     );
 }
 
