@@ -300,6 +300,8 @@ impl Worker {
         let child = Command::new(program)
             .arg(WORK)
             .env_clear()
+            // Dates are local to whoever started Pinza; a process of Node sees the same.
+            .envs(std::env::var_os("TZ").map(|zone| ("TZ", zone)))
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
