@@ -128,8 +128,13 @@ impl Job<'_> {
         } else {
             call
         };
+        let Worker { incoming, outgoing, placement, .. } = worker;
+        if alert {
+            placement.keep_off();
+        } else {
+            placement.release();
+        }
         // A worker says nothing before it has all of this.
-        let Worker { incoming, outgoing, .. } = worker;
         outgoing.send(&frames).await?;
         if alert {
             incoming.wait_awake();

@@ -14,6 +14,7 @@ mod manifest;
 pub mod module;
 mod node;
 pub mod package;
+mod placement;
 mod pool;
 mod prelude;
 mod source;

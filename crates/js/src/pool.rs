@@ -28,6 +28,7 @@ use crate::{
     frame::{EngineKind, FromWorker, ToWorker, encode},
     loader::ScriptSource,
     module::Package,
+    placement::Placement,
     wire::{Incoming, Outgoing},
     worker::WORK,
 };
@@ -287,6 +288,7 @@ pub(crate) struct Worker {
     child: Child,
     pub(crate) incoming: Incoming,
     pub(crate) outgoing: Outgoing,
+    pub(crate) placement: Placement,
     loaded: HashSet<u64>,
     /// The size of what is loaded.
     kept: usize,
@@ -308,11 +310,13 @@ impl Worker {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()?;
+        let process = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         let (reading, writing) = UnixStream::from_std(ours)?.into_split();
         Ok(Self {
             child,
             incoming: Incoming::new(reading),
             outgoing: Outgoing::new(writing),
+            placement: Placement::of(process),
             loaded: HashSet::new(),
             kept: 0,
             sandbox: Arc::default(),

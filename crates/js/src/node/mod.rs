@@ -2,7 +2,7 @@
 //!
 //! A file is the body of `function (module, exports, require, internal)`, run in the engine's global
 //! scope. `require` reaches only what is here, the parts under `internal/` too; `internal` has the native functions
-//! of `worker/node.rs`, and the global object as `internal.global`. What cannot work in a sandbox is there
+//! of `worker/node`, and the global object as `internal.global`. What cannot work in a sandbox is there
 //! under its documented name, and says so when it is used.
 
 /// What a library may require, without `node:`. The parts under `internal/` are not for libraries.
@@ -94,6 +94,7 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
         "internal/crypto_cipher" => include_str!("internal/crypto_cipher.js"),
         "internal/crypto_hash" => include_str!("internal/crypto_hash.js"),
         "internal/crypto_keys" => include_str!("internal/crypto_keys.js"),
+        "internal/dns_names" => include_str!("internal/dns_names.js"),
         "internal/duplex" => include_str!("internal/duplex.js"),
         "internal/encodings" => include_str!("internal/encodings.js"),
         "internal/equal" => include_str!("internal/equal.js"),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     approval::Terminal,
-    support::{assert_matches, check, fine, pinza},
+    support::{assert_matches, check, check_call, fine, pinza},
 };
 
 /// A package of these files, in the directory that the program starts in.
@@ -279,6 +279,22 @@ fn a_module_may_be_written_by_hand() {
         &run.stdout,
         "mine: [..]\n...\n    problem: module.json:1:1: Not valid JSON: [..]\n1 module, 1 problem\n",
     );
+}
+
+#[test]
+fn what_is_not_as_it_was_locked_is_not_run() {
+    let pinza = pinza();
+    greeter(&pinza);
+    let added = pinza.run(&["module", "add", "./package", "--yes"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    check_call(&pinza, &["greeter_js_greet", "name=Ada"], Ok("Hello, Ada!"));
+    let file = pinza.home().join("modules/greeter-js/node_modules/Greeter.js/lib/main.js");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("Hello", "Bye")).unwrap();
+    let refused = "The module 'greeter-js' is not run: it is not as it was when it was locked: [..]";
+    check_call(&pinza, &["greeter_js_greet", "name=Ada"], Err(("execution_error", refused)));
+    fs::remove_file(pinza.home().join("modules/greeter-js/module.lock.json")).unwrap();
+    check_call(&pinza, &["greeter_js_greet", "name=Ada"], Ok("Bye, Ada!"));
 }
 
 #[test]
