@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::names::{Capability, ToolName};
@@ -126,8 +127,17 @@ impl ToolDefinition {
 }
 
 /// The JSON Schema of a tool's arguments: always an object schema, in its author's order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Value")]
 pub struct Parameters(Arc<Value>);
+
+impl TryFrom<Value> for Parameters {
+    type Error = ParametersError;
+
+    fn try_from(schema: Value) -> Result<Self, ParametersError> {
+        Self::from_schema(schema)
+    }
+}
 
 /// A schema that cannot describe arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,6 +6,7 @@
 //! and exactly one outcome, whatever happened on the way.
 
 use std::{
+    borrow::Cow,
     panic::AssertUnwindSafe,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
@@ -22,10 +23,11 @@ use crate::{
     names::Capability,
     observer::{CallObserver, Finished, Started},
     policy::Policy,
-    registry::{Entry, Snapshot, panic_text},
-    scope::{CallScope, Visibility},
+    registry::{Entry, panic_text},
+    scope::{CallScope, Caller, Visibility},
     stopwatch::Stopwatch,
-    tool::{Arguments, CallContext, CallId, ToolCall, ToolResult},
+    tool::{Arguments, CallContext, CallId, Forward, ToolCall, ToolResult},
+    view::in_toolset,
 };
 
 /// The one answer to one call.
@@ -35,6 +37,14 @@ pub struct Outcome {
     pub tool: String,
     pub result: ToolResult,
     pub duration: Duration,
+}
+
+impl Outcome {
+    /// For a call whose task ended without an answer.
+    pub(crate) fn lost(id: CallId, tool: String) -> Self {
+        let error = ToolError::new(ErrorKind::Interrupted, "The call was lost while the program stopped");
+        Self { id, tool, result: Err(error), duration: Duration::ZERO }
+    }
 }
 
 pub struct Engine {
@@ -109,20 +119,8 @@ impl Engine {
                 outcomes[index] = Some(outcome);
             }
         }
-        let lost = |(id, tool): (CallId, String)| Outcome {
-            id,
-            tool,
-            result: Err(ToolError::new(
-                ErrorKind::Interrupted,
-                "The call was lost while the program stopped",
-            )),
-            duration: Duration::ZERO,
-        };
-        labels
-            .into_iter()
-            .zip(outcomes)
-            .map(|(label, outcome)| outcome.unwrap_or_else(|| lost(label)))
-            .collect()
+        let answered = labels.into_iter().zip(outcomes);
+        answered.map(|((id, tool), outcome)| outcome.unwrap_or_else(|| Outcome::lost(id, tool))).collect()
     }
 
     async fn run(
@@ -133,27 +131,72 @@ impl Engine {
         scope: &CallScope,
         trace: &mut Trace<'_>,
     ) -> ToolResult {
-        let entry = find(&scope.snapshot, name, &scope.visibility)?;
-        let arguments = Arc::new(entry.checker.check(entry.definition(), arguments)?);
-        let context = CallContext {
-            engine: self,
-            scope,
-            id: id.clone(),
-            progress: scope.progress.clone(),
-            gate: Gate {
-                policy: self.policy(),
-                desk: Arc::clone(&scope.desk),
-                call: id.clone(),
-                tool: entry.definition().name.clone(),
-                arguments: Arc::clone(&arguments),
-                cancellation: scope.cancellation.clone(),
-                ceiling: lower(scope.ceiling.as_ref(), entry.definition().ceiling.as_ref()),
-                stopwatch: Stopwatch::start(trace.begun),
-                decisions: trace.decisions.clone(),
-            },
-        };
+        let entry = find(scope, name, &scope.visibility)?;
+        let arguments = entry.checker.check(entry.definition(), arguments)?;
+        if let Some(forward) = entry.tool.forwards(&arguments) {
+            return self.run_forwarded(id, entry, arguments, forward, scope, trace).await;
+        }
+        self.run_found(id, entry, arguments, scope, trace).await
+    }
+
+    /// Goes on with the inner tool. The outer one has still to be permitted as such.
+    async fn run_forwarded(
+        &self,
+        id: &CallId,
+        outer: &Entry,
+        outer_arguments: Arguments,
+        forward: Forward,
+        scope: &CallScope,
+        trace: &mut Trace<'_>,
+    ) -> ToolResult {
+        trace.tool = Cow::Owned(forward.name.clone());
+        // Whoever may forward reaches all that the caller may ever come to see.
+        let inner = find(scope, &forward.name, &Visibility::All)?;
+        let arguments = inner.checker.check(inner.definition(), forward.arguments)?;
+        if inner.tool.forwards(&arguments).is_some() {
+            let message = format!("{} cannot call {}", outer.definition().name, forward.name);
+            return Err(ToolError::validation(message));
+        }
+        let gate = self.gate(id, outer, Arc::new(outer_arguments), scope, trace);
+        gate.pass_all(Vec::new()).await?;
+        self.run_found(id, inner, arguments, scope, trace).await
+    }
+
+    async fn run_found(
+        &self,
+        id: &CallId,
+        entry: &Entry,
+        arguments: Arguments,
+        scope: &CallScope,
+        trace: &mut Trace<'_>,
+    ) -> ToolResult {
+        let arguments = Arc::new(arguments);
+        let gate = self.gate(id, entry, Arc::clone(&arguments), scope, trace);
+        let progress = scope.progress.clone();
+        let context = CallContext { engine: self, scope, id: id.clone(), progress, gate };
         trace.start(&arguments);
         self.run_permitted(entry, &arguments, &context, scope).await
+    }
+
+    fn gate(
+        &self,
+        id: &CallId,
+        entry: &Entry,
+        arguments: Arc<Arguments>,
+        scope: &CallScope,
+        trace: &Trace<'_>,
+    ) -> Gate {
+        Gate {
+            policy: self.policy(),
+            desk: Arc::clone(&scope.desk),
+            call: id.clone(),
+            tool: entry.definition().name.clone(),
+            arguments,
+            cancellation: scope.cancellation.clone(),
+            ceiling: lower(scope.ceiling.as_ref(), entry.definition().ceiling.as_ref()),
+            stopwatch: Stopwatch::start(trace.begun),
+            decisions: trace.decisions.clone(),
+        }
     }
 
     async fn run_permitted(
@@ -199,12 +242,12 @@ fn lower(above: Option<&Arc<[Capability]>>, own: Option<&Arc<[Capability]>>) -> 
 }
 
 /// Hops 3 and 4: does it exist, is it switched on, may this caller see it.
-fn find<'a>(snapshot: &'a Snapshot, name: &str, visibility: &Visibility) -> Result<&'a Entry, ToolError> {
-    let Some(entry) = snapshot.get(name) else {
+fn find<'a>(scope: &'a CallScope, name: &str, visibility: &Visibility) -> Result<&'a Entry, ToolError> {
+    let sees = |entry: &Entry| in_toolset(&scope.toolset, entry) && visibility.sees(entry.meta().id.as_str());
+    let Some(entry) = scope.snapshot.get(name) else {
         let error =
             ToolError::new(ErrorKind::ToolNotFound, format!("Tool '{}' not found", crate::visible(name)));
-        let callable = |entry: &Entry| entry.is_enabled() && visibility.sees(entry.meta().id.as_str());
-        let near = snapshot.near_names_where(name, callable);
+        let near = scope.snapshot.near_names_where(name, |entry| entry.is_enabled() && sees(entry));
         return Err(match near.as_slice() {
             [] => error,
             near => error.hint(format!("Did you mean {}?", near.join(", "))),
@@ -214,17 +257,24 @@ fn find<'a>(snapshot: &'a Snapshot, name: &str, visibility: &Visibility) -> Resu
         let error = ToolError::new(ErrorKind::ToolDisabled, format!("Tool '{name}' is disabled"));
         return Err(error.hint(format!("Enable it with: pinza tools enable {name}")));
     }
-    if !visibility.sees(name) {
-        let message = format!("Tool '{name}' is not available for this agent");
-        let error = ToolError::new(ErrorKind::ToolNotAvailable, message);
-        return Err(match &entry.meta().group {
-            Some(group) => {
-                error.hint(format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}"))
-            }
-            None => error,
-        });
+    if sees(entry) { Ok(entry) } else { Err(not_available(entry, scope)) }
+}
+
+/// Names the group to load, where loading it would help; to an agent also the parameters, so that it
+/// need not call blindly again.
+fn not_available(entry: &Entry, scope: &CallScope) -> ToolError {
+    let message = format!("Tool '{}' is not available for this agent", entry.definition().name);
+    let error = ToolError::new(ErrorKind::ToolNotAvailable, message);
+    let Some(group) = entry.meta().group.as_ref().filter(|_| in_toolset(&scope.toolset, entry)) else {
+        return error;
+    };
+    let load = format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}");
+    match scope.caller {
+        Caller::Agent { .. } => {
+            error.hint(format!("{load}. Its arguments are: {}", entry.definition().parameters.schema()))
+        }
+        _ => error.hint(load),
     }
-    Ok(entry)
 }
 
 fn crashed(panic: &(dyn std::any::Any + Send)) -> ToolError {
@@ -236,7 +286,8 @@ fn crashed(panic: &(dyn std::any::Any + Send)) -> ToolError {
 struct Trace<'a> {
     observers: &'a [Arc<dyn CallObserver>],
     id: &'a CallId,
-    tool: &'a str,
+    /// The inner one of a call that forwards.
+    tool: Cow<'a, str>,
     scope: &'a CallScope,
     begun: Instant,
     arguments: Option<Arc<Arguments>>,
@@ -255,7 +306,7 @@ impl<'a> Trace<'a> {
         Self {
             observers,
             id,
-            tool,
+            tool: Cow::Borrowed(tool),
             scope,
             begun,
             arguments: None,
@@ -269,7 +320,7 @@ impl<'a> Trace<'a> {
         self.tell(|observer| {
             observer.started(&Started {
                 id: self.id,
-                tool: self.tool,
+                tool: &self.tool,
                 caller: &self.scope.caller,
                 arguments,
             });
@@ -282,7 +333,7 @@ impl<'a> Trace<'a> {
         self.tell(|observer| {
             observer.finished(&Finished {
                 id: self.id,
-                tool: self.tool,
+                tool: &self.tool,
                 caller: &self.scope.caller,
                 arguments: self.arguments.as_deref(),
                 decisions: &decisions,

@@ -17,6 +17,12 @@ mod catalog;
 mod context;
 mod registry;
 mod selection;
+mod view;
+
+// What a conversation has of them.
+mod conversation;
+pub mod meta;
+mod round;
 
 // The way of a call.
 mod engine;
@@ -44,6 +50,7 @@ pub use catalog::{
     CATALOG, CUSTOM_SECTION, CatalogRow, Profile, SECTIONS, Section, catalog_row, catalog_set, catalog_sets,
 };
 pub use context::{MissingField, ToolContext, need};
+pub use conversation::{Applied, Conversation, ShownTool};
 pub use definition::{
     DEFAULT_TIMEOUT, Parameter, ParameterType, Parameters, ParametersBuilder, ParametersError,
     ToolDefinition, json_type,
@@ -58,12 +65,14 @@ pub use observer::{CallObserver, Finished, Started};
 pub use output::{Content, Effect, ToolOutput};
 pub use policy::{Because, Decision, Policy, Rule, RuleSource, Verdict, default_verdict};
 pub use registry::{Clash, Entry, Factory, Failure, Group, Registry, Resolution, Snapshot, Source, ToolMeta};
+pub use round::{Round, Stop};
 pub use scope::{CallScope, Caller, Visibility};
 pub use selection::{Selection, selects};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
-    Arguments, BoxFuture, CallContext, CallId, Permission, Permits, ProgressSink, Subject, Tool, ToolCall,
-    ToolResult, declared_permissions,
+    Arguments, BoxFuture, CallContext, CallId, Forward, Permission, Permits, ProgressSink, Subject, Tool,
+    ToolCall, ToolResult, declared_permissions,
 };
 pub use typed::{NativeTool, Typed};
+pub use view::{Loading, View};
 pub use visible::visible;

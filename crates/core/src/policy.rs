@@ -190,6 +190,27 @@ impl Policy {
         }
     }
 
+    /// Whether a rule denies every call of a tool, whatever its arguments.
+    pub fn forbids(&self, entry: &Entry) -> bool {
+        let nothing = Arguments::new();
+        let mut denials = self
+            .rules
+            .iter()
+            .map(|(rule, _)| rule)
+            .filter(|rule| rule.effect == Verdict::Deny && rule.args.is_empty())
+            .peekable();
+        // Most policies deny nothing, and then no tool is asked what it needs.
+        if denials.peek().is_none() {
+            return false;
+        }
+        let tool = &entry.definition().name;
+        let permissions = entry.tool.permissions(&nothing);
+        denials.any(|rule| {
+            rule.matches(tool, &nothing, None)
+                || permissions.iter().any(|permission| rule.matches(tool, &nothing, Some(permission)))
+        })
+    }
+
     /// What would be decided for a call before it runs, one decision a permission. Arguments
     /// need not be complete.
     pub fn preview(&self, entry: &Entry, arguments: &Arguments) -> Vec<(Option<Capability>, Decision)> {

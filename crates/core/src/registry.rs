@@ -11,6 +11,7 @@ use crate::{
     catalog::{CUSTOM_SECTION, CatalogRow, Profile, SECTIONS},
     context::ToolContext,
     definition::ToolDefinition,
+    meta::MetaTool,
     names::{self, GroupName, ToolName},
     tool::Tool,
 };
@@ -58,6 +59,8 @@ pub struct ToolMeta {
     pub source: Source,
     /// `None` for a core tool.
     pub group: Option<GroupName>,
+    /// Set for the tools about tools.
+    pub meta_tool: Option<MetaTool>,
 }
 
 impl ToolMeta {
@@ -71,6 +74,7 @@ impl ToolMeta {
             profiles: vec![Profile::Full],
             source: Source::Native,
             group: None,
+            meta_tool: None,
         }
     }
 

@@ -8,8 +8,11 @@ use crate::{
     approval::PromptDesk,
     bounds::TextLimit,
     names::{Capability, ToolName},
+    policy::Policy,
     registry::Snapshot,
+    selection::Selection,
     tool::ProgressSink,
+    view::{Loading, View},
 };
 
 /// The entry that a call came through.
@@ -64,6 +67,9 @@ pub struct CallScope {
     /// Pinned by the caller, so that what was shown is what runs.
     pub snapshot: Arc<Snapshot>,
     pub visibility: Visibility,
+    /// What the caller may ever come to see.
+    pub toolset: Arc<Selection>,
+    pub loading: Loading,
     pub desk: Arc<PromptDesk>,
     /// The most that this call may use: the ceilings of the tools that it came through.
     pub ceiling: Option<Arc<[Capability]>>,
@@ -79,12 +85,20 @@ impl CallScope {
             caller,
             snapshot,
             visibility: Visibility::All,
+            toolset: Arc::default(),
+            loading: Loading::default(),
             desk: Arc::new(PromptDesk::closed()),
             ceiling: None,
             cancellation: CancellationToken::new(),
             progress: None,
             text_limit: TextLimit::MODEL,
         }
+    }
+
+    /// What the caller may use, under a policy.
+    pub fn view(&self, policy: Arc<Policy>) -> View {
+        let (snapshot, toolset) = (Arc::clone(&self.snapshot), Arc::clone(&self.toolset));
+        View { snapshot, policy, toolset, loading: self.loading }
     }
 
     /// How many calls surround this one.

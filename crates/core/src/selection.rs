@@ -21,7 +21,11 @@ impl Selection {
         let included = everything
             || self.profile.is_some_and(|profile| meta.is_in(profile))
             || self.include.iter().any(|selector| selects(selector, meta));
-        included && !self.exclude.iter().any(|selector| selects(selector, meta))
+        included && !self.excludes(meta)
+    }
+
+    pub(crate) fn excludes(&self, meta: &ToolMeta) -> bool {
+        self.exclude.iter().any(|selector| selects(selector, meta))
     }
 
     /// The chosen tools, in the snapshot's order.

@@ -16,6 +16,7 @@ use crate::{
     names::Capability,
     output::{Content, ToolOutput},
     scope::{CallScope, Caller},
+    view::View,
 };
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -31,6 +32,12 @@ pub trait Tool: Send + Sync {
         declared_permissions(self.definition(), arguments)
     }
 
+    /// The call that this one stands for: the engine goes on with that tool in this one's place, and
+    /// what is checked, permitted and run is that one.
+    fn forwards(&self, _arguments: &Arguments) -> Option<Forward> {
+        None
+    }
+
     /// Runs the tool. Arguments are validated; blocking work belongs on a blocking thread;
     /// dropping the future must stop the work.
     fn call<'a>(
@@ -38,6 +45,13 @@ pub trait Tool: Send + Sync {
         arguments: &'a Arguments,
         context: &'a CallContext<'a>,
     ) -> BoxFuture<'a, ToolResult>;
+}
+
+/// Another tool's call, inside a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forward {
+    pub name: String,
+    pub arguments: Value,
 }
 
 /// A permission for each capability that a definition declares, about its subject.
@@ -162,6 +176,11 @@ impl CallContext<'_> {
     /// Fires when the caller no longer wants an answer.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.gate.cancellation
+    }
+
+    /// What this call's caller may use.
+    pub fn view(&self) -> View {
+        self.scope.view(Arc::clone(&self.gate.policy))
     }
 
     /// Shows a partial result. Never extends the timeout.

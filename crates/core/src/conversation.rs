@@ -1,0 +1,158 @@
+//! What a conversation has been given so far: tools, loaded groups, the listing.
+//!
+//! It only ever grows at its end, and keeps what it has shown word for word: providers cache a
+//! prompt by its beginning, and a tool that is renamed or reordered in it costs the whole cache.
+//! So definitions are copied when they are shown, and a reload changes none of them.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    definition::{Parameters, ToolDefinition},
+    meta::MetaTool,
+    names::{GroupName, ToolName},
+    output::Effect,
+    registry::Entry,
+    scope::Visibility,
+    view::{Loading, View},
+};
+
+/// A tool as a model was shown it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShownTool {
+    pub name: ToolName,
+    pub description: String,
+    pub parameters: Parameters,
+}
+
+impl ShownTool {
+    pub fn of(entry: &Entry) -> Self {
+        let ToolDefinition { name, description, parameters, .. } = entry.definition().clone();
+        Self { name, description, parameters }
+    }
+
+    pub fn definition(&self) -> ToolDefinition {
+        ToolDefinition::new(self.name.clone(), self.description.clone()).parameters(self.parameters.clone())
+    }
+}
+
+/// What an effect did to a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The tools of this group can be used from now on.
+    Loaded { group: GroupName },
+    /// They could be used already.
+    Nothing,
+    /// There is no such group any more, or not for this caller.
+    Gone { group: GroupName },
+}
+
+/// Plain data: serialise it to keep it, or make it anew from the effects that it went through.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    tools: Vec<ShownTool>,
+    groups: Vec<GroupName>,
+    listing: String,
+    /// Tools that may be called without having been shown, because they were described.
+    described: Vec<ToolName>,
+    /// How often each blind call was tried.
+    pub(crate) blind: BTreeMap<String, u8>,
+}
+
+impl Conversation {
+    /// Begins with the core tools, and the listing of groups as it is now.
+    pub fn start(view: &View) -> Self {
+        Self {
+            tools: view.core().map(ShownTool::of).collect(),
+            groups: Vec::new(),
+            listing: listing(view),
+            described: Vec::new(),
+            blind: BTreeMap::new(),
+        }
+    }
+
+    /// Begins anew and goes through the effects of a history. What no longer applies is left out and
+    /// comes back as [`Applied::Gone`].
+    pub fn restore<'a>(view: &View, effects: impl IntoIterator<Item = &'a Effect>) -> (Self, Vec<Applied>) {
+        let mut conversation = Self::start(view);
+        let applied = effects.into_iter().map(|effect| conversation.apply(effect, view));
+        let gone = applied.filter(|applied| matches!(applied, Applied::Gone { .. })).collect();
+        (conversation, gone)
+    }
+
+    /// Takes in what a call changed.
+    pub fn apply(&mut self, effect: &Effect, view: &View) -> Applied {
+        match effect {
+            Effect::ActivateGroup { group } => self.load(group, view),
+        }
+    }
+
+    fn load(&mut self, group: &GroupName, view: &View) -> Applied {
+        // Also of a group that is loaded: it may have got more tools since.
+        let known = self.visible();
+        let new: Vec<&Entry> =
+            view.group_tools(group.as_str()).filter(|entry| !known.contains(&entry.meta().id)).collect();
+        if new.is_empty() && view.group_tools(group.as_str()).next().is_none() {
+            return Applied::Gone { group: group.clone() };
+        }
+        match view.loading {
+            Loading::Grows => self.tools.extend(new.iter().map(|entry| ShownTool::of(entry))),
+            Loading::Describes => self.described.extend(new.iter().map(|entry| entry.meta().id.clone())),
+        }
+        if !self.groups.contains(group) {
+            self.groups.push(group.clone());
+        } else if new.is_empty() {
+            return Applied::Nothing;
+        }
+        Applied::Loaded { group: group.clone() }
+    }
+
+    /// The tools that the model is given, in the order in which it was given them.
+    pub fn tools(&self) -> &[ShownTool] {
+        &self.tools
+    }
+
+    /// The groups that were loaded, in this order.
+    pub fn groups(&self) -> &[GroupName] {
+        &self.groups
+    }
+
+    /// What the system prompt says of groups; empty where there is nothing to load.
+    pub fn listing(&self) -> &str {
+        &self.listing
+    }
+
+    /// What a call of this conversation sees.
+    pub fn visibility(&self) -> Visibility {
+        Visibility::only(self.visible())
+    }
+
+    /// Loaded groups of which there is nothing now, after a restart or a reload.
+    pub fn gone(&self, view: &View) -> Vec<GroupName> {
+        let is_gone = |group: &&GroupName| view.group_tools(group.as_str()).next().is_none();
+        self.groups.iter().filter(is_gone).cloned().collect()
+    }
+
+    fn visible(&self) -> std::collections::HashSet<ToolName> {
+        self.tools.iter().map(|tool| &tool.name).chain(&self.described).cloned().collect()
+    }
+}
+
+/// RFC-040's listing of groups.
+fn listing(view: &View) -> String {
+    let mut groups = view.groups().peekable();
+    if groups.peek().is_none() || view.meta_tool(MetaTool::LoadToolGroup).is_none() {
+        return String::new();
+    }
+    let mut text =
+        "## Available Tool Groups\n\nUse `load_tool_group` to load tools from a group before using them.\n"
+            .to_owned();
+    for group in groups {
+        // A summary is one line, whoever wrote it.
+        let summary = group.description.split_whitespace().collect::<Vec<_>>().join(" ");
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n- {}: {summary}", group.name);
+    }
+    text
+}

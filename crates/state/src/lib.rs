@@ -1,0 +1,1 @@
+//! What happens at run time, kept in SQLite.

@@ -1,0 +1,1 @@
+//! The HTTP listener, its guards, and what it serves.
