@@ -10,7 +10,7 @@ use std::{
 use pinza_core::{
     Approver, BoxFuture, CallId, CallScope, Caller, Clash, Engine, ErrorKind, Failure, NativeTool, Outcome,
     OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext, ToolError, ToolResult,
-    Typed,
+    Typed, View,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -64,6 +64,11 @@ impl Pinza {
     /// A scope with this runtime's approver and its tools of this moment, to be adjusted by an entry.
     pub fn scope(&self, caller: Caller) -> CallScope {
         CallScope { desk: Arc::clone(&self.desk), ..CallScope::new(caller, self.snapshot()) }
+    }
+
+    /// What this runtime's policy lets a caller use of the tools of this moment.
+    pub fn view(&self) -> View {
+        self.scope(Caller::Library).view(self.engine.policy())
     }
 
     pub fn engine(&self) -> &Arc<Engine> {
@@ -278,6 +283,7 @@ impl Builder {
             js: js.clone().map(|host| (host, self.caps)),
         };
         let mut registry = Registry::new();
+        pinza_core::meta::register(&mut registry)?;
         pinza_tools::register(&mut registry, services)?;
         for tool in self.tools {
             registry.register(tool, None)?;

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod approval;
 #[cfg(test)]
+mod conversation;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod policy;

@@ -2,7 +2,7 @@
 
 use pinza::{
     SchemaOptions, Selection, ToolError,
-    core::{Entry, ErrorKind, Snapshot},
+    core::{Entry, ErrorKind, View},
     tool_schemas,
 };
 use serde_json::json;
@@ -13,8 +13,8 @@ use crate::terminal::Printer;
 pub(crate) fn run(global: &Global, printer: &Printer, arguments: Schema) -> Result {
     let session = Session::open(global)?;
     printer.problems(&session.problems);
-    let snapshot = session.pinza.snapshot();
-    let entries = chosen(&snapshot, &arguments)?;
+    let view = session.pinza.view();
+    let entries = chosen(&view, &arguments)?;
     let definitions = entries.iter().map(|entry| entry.definition());
     let schemas = tool_schemas(arguments.provider, definitions, SchemaOptions { strict: arguments.strict });
     if arguments.report {
@@ -31,8 +31,9 @@ pub(crate) fn run(global: &Global, printer: &Printer, arguments: Schema) -> Resu
     Ok(Done::Well)
 }
 
-/// The enabled tools that the flags choose; the core tools where they choose nothing.
-fn chosen<'a>(snapshot: &'a Snapshot, arguments: &Schema) -> Result<Vec<&'a Entry>> {
+/// The usable tools that the flags choose; where they choose nothing, what a conversation begins with.
+fn chosen<'a>(view: &'a View, arguments: &Schema) -> Result<Vec<&'a Entry>> {
+    let snapshot = &*view.snapshot;
     let selection = Selection {
         profile: arguments.profile,
         include: arguments.include.clone(),
@@ -54,11 +55,11 @@ fn chosen<'a>(snapshot: &'a Snapshot, arguments: &Schema) -> Result<Vec<&'a Entr
         );
         return Err(ToolError::new(ErrorKind::NotFound, message).into());
     }
-    let everything = arguments.all || arguments.profile.is_some() || !arguments.include.is_empty();
-    let wanted = |entry: &&Entry| match (&arguments.group, &entry.meta().group) {
-        (Some(group), of) => of.as_ref().is_some_and(|name| name == group.as_str()),
-        (None, of) => everything || of.is_none(),
+    let chooses = arguments.all || arguments.profile.is_some() || !arguments.include.is_empty();
+    let entries: Vec<&Entry> = match &arguments.group {
+        Some(group) => view.group_tools(group).collect(),
+        None if chooses => view.tools().collect(),
+        None => view.core().collect(),
     };
-    let entries = selection.of(snapshot).filter(|entry| entry.is_enabled());
-    Ok(entries.filter(wanted).collect())
+    Ok(entries.into_iter().filter(|entry| selection.contains(entry.meta())).collect())
 }

@@ -51,6 +51,8 @@ fn the_list_for_people() {
   edit        [fs]  Replace one piece of a text file. [..]
 
 Runtime
+  load_tool_group   Load all tools in a tool group [..]
+...
   get_current_time  Get the current date and time
 ...
 

@@ -49,16 +49,22 @@ fn the_three_forms() {
 #[test]
 fn choosing() {
     let pinza = pinza();
-    let core = ["get_current_time", "read_file", "write_file", "http_request", "exec", "js_eval"];
-    let all = [&core[..], &["read", "write", "edit"]].concat();
+    let about_tools = ["load_tool_group"];
+    let own = ["get_current_time", "read_file", "write_file", "http_request", "exec", "js_eval"];
+    let core = [&about_tools[..], &own].concat();
+    let beyond_fs = [&about_tools[..], &["call_tool"], &own].concat();
+    let all = [&beyond_fs[..], &["read", "write", "edit"]].concat();
     let cases: [(&[&str], &[&str]); 11] = [
         (&[], &core),
         (&["--all"], &all),
         (&["--group", "fs"], &["read", "write", "edit"]),
         (&["--include", "edit,group:runtime"], &["exec", "edit"]),
         (&["--include", "group:fs", "--exclude", "write"], &["read", "edit"]),
-        (&["--exclude", "exec,http_request,js_eval"], &["get_current_time", "read_file", "write_file"]),
-        (&["--all", "--exclude", "group:fs"], &core),
+        (
+            &["--exclude", "exec,http_request,js_eval,load_tool_group"],
+            &["get_current_time", "read_file", "write_file"],
+        ),
+        (&["--all", "--exclude", "group:fs"], &beyond_fs),
         (&["--profile", "coding"], &["exec", "read", "write", "edit"]),
         (
             &["--profile", "coding", "--include", "http_request"],

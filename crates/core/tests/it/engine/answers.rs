@@ -62,7 +62,7 @@ async fn hidden_and_disabled_tools() {
         (
             "pdf_info",
             "tool_not_available: Tool 'pdf_info' is not available for this agent \
-             (Load its group first: load_tool_group {\"group_name\": \"pdf\"})",
+             (Load its group first: load_tool_group {\"group_name\": \"pdf\"}. Its arguments are: {\"type\":\"object\",\"properties\":{}})",
         ),
         (
             "core_off",

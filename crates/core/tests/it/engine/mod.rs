@@ -4,6 +4,7 @@ mod answers;
 mod batches;
 mod cancellation;
 mod clocks;
+mod forwarded;
 mod nested;
 mod outputs;
 mod panics;
