@@ -8,7 +8,10 @@
 use std::{
     borrow::Cow,
     panic::AssertUnwindSafe,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -21,7 +24,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     gate::{Decisions, Gate},
     names::Capability,
-    observer::{CallObserver, Finished, Started},
+    observer::{CallObserver, Finished, Of, Started},
     policy::Policy,
     registry::{Entry, panic_text},
     scope::{CallScope, Caller, Visibility},
@@ -53,6 +56,8 @@ pub struct Engine {
     admission: Admission,
     observers: Vec<Arc<dyn CallObserver>>,
     outputs: Option<Arc<dyn OutputStore>>,
+    /// The number of the next call.
+    serial: AtomicU64,
 }
 
 impl Engine {
@@ -62,6 +67,7 @@ impl Engine {
             admission: Admission::default(),
             observers: Vec::new(),
             outputs: None,
+            serial: AtomicU64::new(1),
         }
     }
 
@@ -90,7 +96,8 @@ impl Engine {
     pub async fn call(&self, call: ToolCall, scope: &CallScope) -> Outcome {
         let begun = Instant::now();
         let ToolCall { id, name, arguments } = call;
-        let mut trace = Trace::new(&self.observers, &id, &name, scope, begun);
+        let serial = self.serial.fetch_add(1, Relaxed);
+        let mut trace = Trace::new(&self.observers, serial, &id, &name, scope, begun);
         let run = self.run(&id, &name, arguments, scope, &mut trace);
         let result = match AssertUnwindSafe(run).catch_unwind().await {
             Ok(result) => result,
@@ -174,8 +181,8 @@ impl Engine {
         let gate = self.gate(id, entry, Arc::clone(&arguments), scope, trace);
         let progress = scope.progress.clone();
         let context = CallContext { engine: self, scope, id: id.clone(), progress, gate };
-        trace.start(&arguments);
-        self.run_permitted(entry, &arguments, &context, scope).await
+        trace.start(&arguments, entry.definition().read_only);
+        self.run_permitted(entry, &arguments, &context, scope, trace).await
     }
 
     fn gate(
@@ -205,6 +212,7 @@ impl Engine {
         arguments: &Arguments,
         context: &CallContext<'_>,
         scope: &CallScope,
+        trace: &Trace<'_>,
     ) -> ToolResult {
         let tool = entry.tool.as_ref();
         let definition = tool.definition();
@@ -213,6 +221,7 @@ impl Engine {
         if scope.cancellation.is_cancelled() {
             return Err(ToolError::cancelled());
         }
+        trace.write_down(arguments, definition.read_only).await?;
         let stopwatch = &context.gate.stopwatch;
         stopwatch.restart();
         let running = AssertUnwindSafe(tool.call(arguments, context)).catch_unwind();
@@ -285,6 +294,7 @@ fn crashed(panic: &(dyn std::any::Any + Send)) -> ToolError {
 /// drops the call in the middle.
 struct Trace<'a> {
     observers: &'a [Arc<dyn CallObserver>],
+    serial: u64,
     id: &'a CallId,
     /// The inner one of a call that forwards.
     tool: Cow<'a, str>,
@@ -298,6 +308,7 @@ struct Trace<'a> {
 impl<'a> Trace<'a> {
     fn new(
         observers: &'a [Arc<dyn CallObserver>],
+        serial: u64,
         id: &'a CallId,
         tool: &'a str,
         scope: &'a CallScope,
@@ -305,6 +316,7 @@ impl<'a> Trace<'a> {
     ) -> Self {
         Self {
             observers,
+            serial,
             id,
             tool: Cow::Borrowed(tool),
             scope,
@@ -315,16 +327,35 @@ impl<'a> Trace<'a> {
         }
     }
 
-    fn start(&mut self, arguments: &Arc<Arguments>) {
+    fn of(&self) -> Of<'_> {
+        Of {
+            serial: self.serial,
+            id: self.id,
+            tool: &self.tool,
+            caller: &self.scope.caller,
+            session: self.scope.session.as_deref(),
+        }
+    }
+
+    fn start(&mut self, arguments: &Arc<Arguments>, read_only: bool) {
         self.arguments = Some(Arc::clone(arguments));
-        self.tell(|observer| {
-            observer.started(&Started {
-                id: self.id,
-                tool: &self.tool,
-                caller: &self.scope.caller,
-                arguments,
-            });
-        });
+        let started = Started { of: self.of(), arguments, read_only };
+        self.tell(|observer| observer.started(&started));
+    }
+
+    /// Waits for observers that must have the call written down before it runs.
+    async fn write_down(&self, arguments: &Arguments, read_only: bool) -> Result<(), ToolError> {
+        let started = Started { of: self.of(), arguments, read_only };
+        for observer in self.observers {
+            if let Some(writing) = observer.before_run(&started) {
+                writing.await.map_err(|reason| {
+                    ToolError::execution(format!(
+                        "The call was not run, because it could not be noted: {reason}"
+                    ))
+                })?;
+            }
+        }
+        Ok(())
     }
 
     fn finish(&mut self, result: &ToolResult, duration: Duration) {
@@ -332,9 +363,7 @@ impl<'a> Trace<'a> {
         let decisions = self.decisions.take();
         self.tell(|observer| {
             observer.finished(&Finished {
-                id: self.id,
-                tool: &self.tool,
-                caller: &self.scope.caller,
+                of: self.of(),
                 arguments: self.arguments.as_deref(),
                 decisions: &decisions,
                 result,

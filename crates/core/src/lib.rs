@@ -61,7 +61,7 @@ pub use fs::{FileType, FsBridge, FsError, FsStat, FsVerb, WriteMode, write_with_
 pub use gate::DecisionRecord;
 pub use glob::Glob;
 pub use names::{Capability, GroupName, NameError, ToolName, capability};
-pub use observer::{CallObserver, Finished, Started};
+pub use observer::{CallObserver, Finished, Of, Started};
 pub use output::{Content, Effect, ToolOutput};
 pub use policy::{Because, Decision, Policy, Rule, RuleSource, Verdict, default_verdict};
 pub use registry::{Clash, Entry, Factory, Failure, Group, Registry, Resolution, Snapshot, Source, ToolMeta};

@@ -38,6 +38,20 @@ pub enum Caller {
     },
 }
 
+impl std::fmt::Display for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Library => f.write_str("library"),
+            Self::Cli => f.write_str("cli"),
+            Self::Agent { .. } => f.write_str("agent"),
+            Self::Mcp { client } => write!(f, "mcp:{client}"),
+            Self::Web => f.write_str("web"),
+            Self::Schedule { id } => write!(f, "schedule:{id}"),
+            Self::Tool { name, .. } => write!(f, "tool:{name}"),
+        }
+    }
+}
+
 /// Which tools a caller sees.
 #[derive(Clone, Debug)]
 pub enum Visibility {
@@ -64,6 +78,8 @@ impl Visibility {
 #[derive(Clone)]
 pub struct CallScope {
     pub caller: Caller,
+    /// The conversation that this call is part of, and every call that it makes.
+    pub session: Option<Arc<str>>,
     /// Pinned by the caller, so that what was shown is what runs.
     pub snapshot: Arc<Snapshot>,
     pub visibility: Visibility,
@@ -81,8 +97,13 @@ pub struct CallScope {
 impl CallScope {
     /// A caller that sees every tool and has nobody to ask.
     pub fn new(caller: Caller, snapshot: Arc<Snapshot>) -> Self {
+        let session = match &caller {
+            Caller::Agent { session } => Some(session.as_str().into()),
+            _ => None,
+        };
         Self {
             caller,
+            session,
             snapshot,
             visibility: Visibility::All,
             toolset: Arc::default(),

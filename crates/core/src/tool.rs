@@ -173,6 +173,11 @@ impl CallContext<'_> {
         &self.id
     }
 
+    /// The conversation that this call is part of.
+    pub fn session(&self) -> Option<&str> {
+        self.scope.session.as_deref()
+    }
+
     /// Fires when the caller no longer wants an answer.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.gate.cancellation

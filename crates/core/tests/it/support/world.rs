@@ -31,12 +31,12 @@ pub(crate) struct Watcher {
 
 impl CallObserver for Watcher {
     fn started(&self, call: &Started<'_>) {
-        self.started.lock().unwrap().push(call.id.to_string());
+        self.started.lock().unwrap().push(call.of.id.to_string());
     }
 
     fn finished(&self, call: &Finished<'_>) {
         self.finished.lock().unwrap().push(Told {
-            id: call.id.to_string(),
+            id: call.of.id.to_string(),
             answer: describe(call.result),
             decisions: call.decisions.to_vec(),
             arguments: call.arguments.cloned().map(Value::Object),

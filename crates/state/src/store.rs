@@ -1,0 +1,117 @@
+//! The file, its writer and its readers.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use rusqlite::{Connection, OpenFlags, Transaction};
+
+use crate::{error::StateError, instance::Instance, migrations::migrate, writer::Writer};
+
+/// How long one Pinza waits while another one writes.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// What happens at run time. Cheap to clone; the last one to go writes what is left.
+#[derive(Clone, Debug)]
+pub struct Store(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    writer: Writer,
+    /// A std lock, held while one query is answered, on a blocking thread.
+    reader: Mutex<Connection>,
+    /// Dropped last: until then this Pinza lives.
+    instance: Instance,
+}
+
+impl Store {
+    /// Opens the file, makes or brings up its tables, and marks what a dead Pinza left running.
+    pub fn open(path: &Path) -> Result<Self, StateError> {
+        let directory = path.with_extension("instances");
+        let mut connection = connect(path, OpenFlags::default())?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        migrate(&mut connection, path)?;
+        let instance = Instance::new(&directory)?;
+        bury(&mut connection, &directory)?;
+        let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        let writer = Writer::start(connection).map_err(|error| unopened(path, &error))?;
+        Ok(Self(Arc::new(Inner { path: path.to_owned(), writer, reader: Mutex::new(reader), instance })))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Rows of the journal that were given up because there were too many at once.
+    pub fn lost(&self) -> u64 {
+        self.0.writer.lost()
+    }
+
+    pub(crate) fn instance(&self) -> &str {
+        &self.0.instance.id
+    }
+
+    pub(crate) async fn durable<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Transaction<'_>) -> Result<T, StateError> + Send + 'static,
+    ) -> Result<T, StateError> {
+        self.0.writer.durable(write).await
+    }
+
+    pub(crate) fn note(
+        &self,
+        write: impl FnOnce(&Transaction<'_>) -> Result<(), StateError> + Send + 'static,
+    ) {
+        self.0.writer.note(write);
+    }
+
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, StateError> + Send + 'static,
+    ) -> Result<T, StateError> {
+        let store = self.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            let reader = store.0.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            query(&reader)
+        });
+        reading.await.map_err(|_| StateError::Closed)?
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StateError> {
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
+    connection.busy_timeout(BUSY)?;
+    Ok(connection)
+}
+
+fn unopened(path: &Path, error: &dyn std::fmt::Display) -> StateError {
+    StateError::Open { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// Calls of a Pinza that is no more were interrupted.
+fn bury(connection: &mut Connection, directory: &Path) -> Result<(), StateError> {
+    let dead = Instance::dead(directory);
+    if dead.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.transaction()?;
+    for name in &dead {
+        transaction.execute(
+            "UPDATE calls SET status = 'interrupted', ended = ?2 WHERE instance = ?1 AND status = 'running'",
+            (name, now()),
+        )?;
+    }
+    transaction.commit()?;
+    dead.iter().for_each(|name| Instance::forget(directory, name));
+    Ok(())
+}

@@ -1,0 +1,24 @@
+use pinza_state::{StateError, Store};
+
+#[test]
+fn a_newer_file_is_refused_and_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    drop(Store::open(&path).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let before = std::fs::read(&path).unwrap();
+    let error = Store::open(&path).unwrap_err();
+    assert!(matches!(error, StateError::Newer { found: 99, .. }), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_database_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    std::fs::write(&path, "this is no database, but a text that is long enough to look at").unwrap();
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(error.contains("not a database"), "{error}");
+}
