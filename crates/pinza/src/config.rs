@@ -40,8 +40,29 @@ pub(crate) struct Config {
     _agents: IndexMap<String, Value>,
     #[serde(rename = "mcp")]
     _mcp: IndexMap<String, Value>,
-    #[serde(rename = "journal")]
-    _journal: IndexMap<String, Value>,
+    pub(crate) journal: JournalTable,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct JournalTable {
+    pub(crate) results: KeepResults,
+    pub(crate) days: u16,
+}
+
+impl Default for JournalTable {
+    fn default() -> Self {
+        Self { results: KeepResults::Head, days: 30 }
+    }
+}
+
+/// How much of a result the journal keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum KeepResults {
+    None,
+    Head,
+    Full,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

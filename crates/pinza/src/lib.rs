@@ -19,6 +19,7 @@ pub use pinza_agent as agent;
 pub use pinza_core as core;
 pub use pinza_host as host;
 pub use pinza_js as js;
+pub use pinza_state as state;
 
 pub use live::Reload;
 pub use pinza_agent::{Provider, SchemaOptions, tool_schemas};

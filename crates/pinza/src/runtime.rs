@@ -8,9 +8,9 @@ use std::{
 };
 
 use pinza_core::{
-    Approver, BoxFuture, CallId, CallScope, Caller, Clash, Engine, ErrorKind, Failure, NativeTool, Outcome,
-    OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext, ToolError, ToolResult,
-    Typed, View,
+    Approver, BoxFuture, CallId, CallObserver, CallScope, Caller, Clash, Engine, ErrorKind, Failure,
+    NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext,
+    ToolError, ToolResult, Typed, View,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -136,6 +136,7 @@ pub struct Builder {
     rewrite: Vec<(String, String)>,
     policy: Policy,
     approver: Option<Arc<dyn Approver>>,
+    observers: Vec<Arc<dyn CallObserver>>,
     disabled: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
 }
@@ -239,6 +240,13 @@ impl Builder {
         self
     }
 
+    /// Somebody who is told of every call: a journal, a metric.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn CallObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
     /// Switches tools off, by name or set (`group:web`).
     #[must_use]
     pub fn disable(mut self, selectors: impl IntoIterator<Item = String>) -> Self {
@@ -302,7 +310,7 @@ impl Builder {
             supervisor,
         };
         let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash).caps(self.caps));
-        let mut engine = Engine::new(self.policy);
+        let mut engine = self.observers.into_iter().fold(Engine::new(self.policy), Engine::observer);
         if let Some(workspace) = workspace {
             engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace)));
         }

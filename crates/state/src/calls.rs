@@ -1,6 +1,8 @@
 //! The journal of calls, as it is read.
 
-use rusqlite::{OptionalExtension as _, Row};
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension as _, Row, Transaction};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -69,15 +71,20 @@ impl Store {
         .await
     }
 
-    /// Forgets calls that began longer ago than this.
-    pub async fn forget_calls(&self, older_than: std::time::Duration) -> Result<usize, StateError> {
-        let before = now().saturating_sub(i64::try_from(older_than.as_millis()).unwrap_or(i64::MAX));
-        self.durable(move |transaction| {
-            let sql = "DELETE FROM calls WHERE started < ?1 AND status <> 'running'";
-            Ok(transaction.execute(sql, [before])?)
-        })
-        .await
+    /// Forgets calls that began longer ago than this; nobody waits for it.
+    pub fn forget_calls_soon(&self, older_than: Duration) {
+        self.note(move |transaction| forget(transaction, older_than).map(|_| ()));
     }
+
+    /// Forgets calls that began longer ago than this; tells how many.
+    pub async fn forget_calls(&self, older_than: Duration) -> Result<usize, StateError> {
+        self.durable(move |transaction| forget(transaction, older_than)).await
+    }
+}
+
+fn forget(transaction: &Transaction<'_>, older_than: Duration) -> Result<usize, StateError> {
+    let before = now().saturating_sub(i64::try_from(older_than.as_millis()).unwrap_or(i64::MAX));
+    Ok(transaction.execute("DELETE FROM calls WHERE started < ?1 AND status <> 'running'", [before])?)
 }
 
 const CALL: &str =

@@ -46,6 +46,7 @@ impl Journal {
             caller: of.caller.to_string(),
             tool: of.tool.to_owned(),
             arguments,
+            redact: Arc::clone(&self.redact),
         }
     }
 
@@ -55,7 +56,7 @@ impl Journal {
             let note = format!("{} bytes, not kept", text.len());
             return serde_json::json!({ "…": note }).to_string();
         }
-        (self.redact)(&text)
+        text
     }
 
     fn result(&self, result: &ToolResult) -> (String, i64, Option<String>) {
@@ -65,8 +66,8 @@ impl Journal {
         };
         let text = match self.keep {
             Keep::Nothing => None,
-            Keep::Head => Some((self.redact)(head(&text))),
-            Keep::All => Some((self.redact)(&text)),
+            Keep::Head => Some(head(&text).to_owned()),
+            Keep::All => Some(text),
         };
         (status, i64::try_from(bytes).unwrap_or(i64::MAX), text)
     }
@@ -111,6 +112,8 @@ struct Row {
     caller: String,
     tool: String,
     arguments: Option<String>,
+    /// Applied by the writer, on whose time it may take a while.
+    redact: Redact,
 }
 
 struct End {
@@ -137,7 +140,7 @@ impl Row {
             self.session,
             self.caller,
             self.tool,
-            self.arguments,
+            self.arguments.map(|text| (self.redact)(&text)),
             started,
         ))?;
         Ok(())
@@ -160,13 +163,13 @@ impl Row {
             self.session,
             self.caller,
             self.tool,
-            self.arguments,
+            self.arguments.map(|text| (self.redact)(&text)),
             &end.decisions,
             end.ended,
             took,
             &end.status,
             end.bytes,
-            &end.result,
+            end.result.as_deref().map(|text| (self.redact)(text)),
         ))?;
         Ok(())
     }

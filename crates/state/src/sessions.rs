@@ -37,6 +37,8 @@ pub struct Message {
     pub seq: i64,
     pub role: String,
     pub body: Value,
+    /// What can be searched, and read by people.
+    pub text: String,
     pub created: i64,
 }
 
@@ -90,7 +92,7 @@ impl Store {
         let id = session.to_owned();
         self.read(move |connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT seq, role, body, created FROM messages WHERE session = ?1 AND seq > ?2 ORDER BY seq",
+                "SELECT seq, role, body, created, text FROM messages WHERE session = ?1 AND seq > ?2 ORDER BY seq",
             )?;
             let rows = statement.query_map((&id, after), message)?;
             rows.map(|row| row?).collect()
@@ -158,6 +160,12 @@ fn session(row: &Row<'_>) -> Parsed<Session> {
 
 fn message(row: &Row<'_>) -> Parsed<Message> {
     let body: String = row.get(2)?;
-    let message = Message { seq: row.get(0)?, role: row.get(1)?, body: Value::Null, created: row.get(3)? };
+    let message = Message {
+        seq: row.get(0)?,
+        role: row.get(1)?,
+        body: Value::Null,
+        created: row.get(3)?,
+        text: row.get(4)?,
+    };
     Ok(serde_json::from_str(&body).map(|body| Message { body, ..message }).map_err(StateError::from))
 }

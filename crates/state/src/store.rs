@@ -20,9 +20,10 @@ pub struct Store(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    writer: Writer,
-    /// A std lock, held while one query is answered, on a blocking thread.
+    /// A std lock, held while one query is answered, on a blocking thread. Dropped before the writer, because the
+    /// last to close moves the log into the file, which a reader may not.
     reader: Mutex<Connection>,
+    writer: Writer,
     /// Dropped last: until then this Pinza lives.
     instance: Instance,
 }

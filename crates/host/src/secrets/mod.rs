@@ -107,6 +107,11 @@ impl VariableStore {
         Ok(self.load()?.and_then(|(_, mut variables)| variables.remove(name)))
     }
 
+    /// Every variable, for whoever must not let any of them through.
+    pub fn all(&self) -> Result<Vec<(String, Secret)>, SecretsError> {
+        Ok(self.load()?.map(|(_, variables)| variables.into_iter().collect()).unwrap_or_default())
+    }
+
     fn path(&self) -> PathBuf {
         self.home.join(STORE)
     }

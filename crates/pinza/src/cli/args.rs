@@ -92,12 +92,86 @@ pub(crate) enum Command {
     Policy(Policy),
     /// Trust a project's .pinza/ as it is now, so that its tools and rules are read
     Trust(Trust),
+    /// Look through the journal of calls
+    #[command(subcommand)]
+    Calls(Calls),
+    /// List, show, export and remove sessions
+    #[command(subcommand)]
+    Sessions(Sessions),
+    /// What agents were told to remember
+    #[command(subcommand)]
+    Memory(Memory),
     /// Check this installation and say what is enforced here
     Doctor,
     /// Print a completion script for a shell
     Completions(Completions),
     /// Serve tools over MCP and the web console (not built yet)
     Serve(Serve),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Calls {
+    /// The last calls, the newest last
+    List(CallsOf),
+    /// One call: arguments, decisions, what came of it
+    Show { id: i64 },
+    /// The last calls, and then each that ends
+    Tail(CallsOf),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CallsOf {
+    /// Only of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only of this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only those that stand so: running, success, or an error's code
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sessions {
+    /// The last sessions, the newest first
+    List {
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+    /// What was said in a session
+    Show { id: String },
+    /// A whole session as JSON
+    Export { id: String },
+    /// Remove sessions; their calls stay in the journal
+    Rm {
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Memory {
+    /// All that is remembered
+    List,
+    /// Remember a text
+    Add { text: String },
+    /// Look for words in memory and in what was said in sessions
+    Search {
+        query: String,
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+    },
+    /// Forget
+    Rm {
+        #[arg(required = true)]
+        ids: Vec<i64>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,8 @@ use super::{Done, Global, Result, args::Call, session::Session};
 use crate::terminal::Printer;
 
 pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
-    let session = Session::open(global)?;
+    // The store is dropped last, and writes what is left to write.
+    let (session, _store) = Session::open_noting(global)?;
     printer.problems(&session.problems);
     // A script that did not load matters when the tool is missing; else it is `tools list`'s to say.
     if global.verbose || session.pinza.snapshot().get(&call.name).is_none() {

@@ -13,11 +13,14 @@ use crate::terminal::Printer;
 mod args;
 mod author;
 mod call;
+mod calls;
 mod completions;
 mod config;
 mod doctor;
 mod env;
 mod groups;
+mod journal;
+mod memory;
 mod module;
 mod policy;
 #[cfg(test)]
@@ -25,6 +28,7 @@ mod reference;
 mod schema;
 mod serve;
 mod session;
+mod sessions;
 mod tools;
 mod trust;
 
@@ -72,6 +76,9 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Config(command) => config::run(global, printer, command),
         Command::Env(command) => env::run(global, printer, command),
         Command::Policy(command) => policy::run(global, printer, command),
+        Command::Calls(command) => calls::run(global, printer, command),
+        Command::Sessions(command) => sessions::run(global, printer, command),
+        Command::Memory(command) => memory::run(global, printer, command),
         Command::Trust(arguments) => trust::run(global, printer, arguments),
         Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),

@@ -11,10 +11,11 @@ use pinza::{
     Builder, Pinza, Policy, Rule, Verdict,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::{Caps, Place},
+    state::Store,
 };
 use serde::Serialize;
 
-use super::{Global, Result, env};
+use super::{Global, Result, env, journal};
 use crate::{
     config::{Config, ConfigFile},
     home::{Home, Origin},
@@ -47,6 +48,15 @@ impl Session {
 
     pub(crate) fn open(global: &Global) -> Result<Self> {
         Self::open_with(global, |builder| builder)
+    }
+
+    /// As [`open`](Self::open), with every call in the journal.
+    pub(crate) fn open_noting(global: &Global) -> Result<(Self, Store)> {
+        let home = Home::find(global.home.as_deref())?;
+        home.create()?;
+        let store = journal::open(&home)?;
+        let journal = journal::observer(global, &home, &store)?;
+        Ok((Self::open_with(global, |builder| builder.observer(journal))?, store))
     }
 
     /// As [`open`](Self::open), with a last word about the runtime.

@@ -19,6 +19,7 @@ mod scripts;
 mod catalog;
 mod config;
 mod env;
+mod journal;
 mod module_examples;
 mod modules;
 mod policy;
