@@ -45,7 +45,7 @@ mod reveal;
 mod client;
 mod providers;
 
-pub use client::{EventStream, ProviderClient, ProviderConfig, Retries};
+pub use client::{EventStream, ProviderClient, ProviderConfig, Retries, read_answer};
 pub use event::{StopReason, StreamEvent, Usage};
 pub use loss::Loss;
 pub use message::{Call, CallResult, Message, Opaque, Part};

@@ -63,7 +63,7 @@ impl Asking {
         check_type(&response)?;
         let decoder = self.server.adapter.decoder(&self.asked);
         let bytes = response.bytes_stream();
-        let mut reading = Reading::new(bytes, reqwest::Error::is_timeout, decoder, self.context.clone());
+        let mut reading = Reading::new(bytes, reqwest::Error::is_timeout, decoder);
         reading.first_words().await?;
         Ok(reading)
     }

@@ -19,6 +19,7 @@ use std::{
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 
 pub use config::{ProviderConfig, Retries};
+pub use reading::read_answer;
 
 use self::{attempt::Asking, context::Context};
 use crate::{
@@ -67,7 +68,10 @@ impl ProviderClient {
         let asking = Asking::new(server, context.clone(), asked, encoded);
         let answer = async move {
             match asking.persist().await {
-                Ok(opened) => opened.into_stream().left_stream(),
+                Ok(reading) => reading
+                    .into_stream()
+                    .map(move |item| item.map_err(|error| context.dress(error)))
+                    .left_stream(),
                 Err(error) => stream::iter([Err(context.dress(error))]).right_stream(),
             }
         };

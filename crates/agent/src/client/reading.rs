@@ -1,15 +1,22 @@
 //! A stream that is being read: bytes to server-sent events to our events.
 
-use std::{collections::VecDeque, pin::Pin, sync::Arc};
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use sse_stream::SseByteStream;
 
-use super::{Item, context::Context};
+use super::Item;
 use crate::{
     event::StreamEvent,
-    providers::{Decoder, ProviderError, ProviderErrorKind},
+    providers::{Asked, Decoder, ProviderError, ProviderErrorKind, ProviderKind, adapter},
 };
 
 /// An answer that is longer is none: models write a few hundred kilobytes at most.
@@ -28,12 +35,23 @@ pub(super) enum ReadError {
     TooLong,
 }
 
+/// Reads an answer that comes from somewhere else than a server: a recording, a proxy.
+pub fn read_answer<S: Stream<Item = Bytes> + Send + 'static>(
+    kind: ProviderKind,
+    asked: &Asked,
+    bytes: S,
+) -> impl Stream<Item = Item> + Send + use<S> {
+    let bytes = bytes.map(Ok::<_, std::convert::Infallible>);
+    Reading::new(bytes, |_| false, adapter(kind).decoder(asked)).into_stream()
+}
+
 pub(super) struct Reading {
     events: SseByteStream<Chunks>,
     decoder: Box<dyn Decoder>,
-    context: Arc<Context>,
     /// Events that were read and not yet handed on.
     queue: VecDeque<StreamEvent>,
+    /// The server has sent its last byte: what is still to be parsed may be half of something.
+    ended: Arc<AtomicBool>,
     content_began: bool,
     over: bool,
 }
@@ -43,16 +61,16 @@ impl Reading {
         bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
         is_timeout: fn(&E) -> bool,
         decoder: Box<dyn Decoder>,
-        context: Arc<Context>,
     ) -> Self {
         let bytes = bytes.map_err(move |error| match is_timeout(&error) {
             true => ReadError::Silent,
             false => ReadError::Broken(reason(&error)),
         });
+        let ended = Arc::new(AtomicBool::new(false));
         Self {
-            events: SseByteStream::new(bounded(bytes)),
+            events: SseByteStream::new(bounded(bytes, ended.clone())),
             decoder,
-            context,
+            ended,
             queue: VecDeque::new(),
             content_began: false,
             over: false,
@@ -83,7 +101,7 @@ impl Reading {
             if let Err(mut error) = self.fill().await {
                 self.over = true;
                 error.content_began = self.content_began;
-                return Some(Err(self.context.dress(error)));
+                return Some(Err(error));
             }
         }
     }
@@ -92,11 +110,13 @@ impl Reading {
     async fn fill(&mut self) -> Result<(), ProviderError> {
         let events = match self.events.next().await {
             Some(Ok(event)) => match event.data {
-                Some(data) if !data.is_empty() => self.decoder.event(&data)?,
+                Some(data) if !data.is_empty() => {
+                    self.decoder.event(&data).map_err(|error| self.perhaps_cut(error))?
+                }
                 // A comment that keeps the connection alive, or an event without a word.
                 _ => Vec::new(),
             },
-            Some(Err(error)) => return Err(unread(error)),
+            Some(Err(error)) => return Err(self.perhaps_cut(unread(error))),
             None => {
                 self.over = true;
                 self.decoder.end()?
@@ -107,12 +127,25 @@ impl Reading {
         self.queue.extend(events);
         Ok(())
     }
+
+    /// The last thing in a stream makes no sense if the stream was cut in the middle of it.
+    fn perhaps_cut(&self, error: ProviderError) -> ProviderError {
+        let is_last = self.ended.load(Ordering::Relaxed);
+        let is_cut = is_last && error.kind == ProviderErrorKind::Malformed;
+        if is_cut { ProviderError::truncated() } else { error }
+    }
 }
 
 /// The bytes up to the limit, and an end to an event that a server forgot to end: it is JSON, so
 /// one that was cut does not pass for whole.
-fn bounded(bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + 'static) -> Chunks {
-    let end = stream::iter([Ok(Bytes::from_static(b"\n\n"))]);
+fn bounded(
+    bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + 'static,
+    ended: Arc<AtomicBool>,
+) -> Chunks {
+    let end = stream::once(async move {
+        ended.store(true, Ordering::Relaxed);
+        Ok(Bytes::from_static(b"\n\n"))
+    });
     let counted = bytes.chain(end).scan(Some(0_usize), |read, chunk| {
         let item = match (read.as_mut(), chunk) {
             (None, _) => return std::future::ready(None),

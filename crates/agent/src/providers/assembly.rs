@@ -42,6 +42,7 @@ struct OpenCall {
     name: String,
     arguments: String,
     opaque: Option<Value>,
+    /// It was handed on as whole, and does not change any more.
     reported: bool,
 }
 
@@ -144,7 +145,7 @@ impl Assembly {
     /// More of a call's arguments.
     pub(crate) fn argue(&mut self, slot: SlotId, delta: &str, events: &mut Events) {
         let Some(Slot::Call(call)) = self.slots.get_mut(slot.0) else { return };
-        if !delta.is_empty() {
+        if !delta.is_empty() && !call.reported {
             call.arguments.push_str(delta);
             events.push(StreamEvent::ToolcallDelta { id: call.id.clone(), delta: delta.to_owned() });
         }
@@ -155,7 +156,7 @@ impl Assembly {
         let Some(Slot::Call(call)) = self.slots.get_mut(slot.0) else { return };
         if call.arguments.is_empty() {
             self.argue(slot, arguments, events);
-        } else if !arguments.is_empty() {
+        } else if !arguments.is_empty() && !call.reported {
             call.arguments = arguments.to_owned();
         }
     }
@@ -164,8 +165,8 @@ impl Assembly {
     pub(crate) fn seal(&mut self, slot: SlotId, value: Value) {
         match self.slots.get_mut(slot.0) {
             Some(Slot::Text { opaque, .. } | Slot::Thinking { opaque, .. }) => *opaque = Some(value),
-            Some(Slot::Call(call)) => call.opaque = Some(value),
-            None => {}
+            Some(Slot::Call(call)) if !call.reported => call.opaque = Some(value),
+            Some(Slot::Call(_)) | None => {}
         }
     }
 
@@ -243,6 +244,13 @@ pub(crate) fn is_wire_id(id: &str) -> bool {
 /// The data of an event, which all providers write as JSON.
 pub(crate) fn parse(data: &str) -> Result<Value, ProviderError> {
     serde_json::from_str(data).map_err(|error| ProviderError::malformed(format_args!("no JSON ({error})")))
+}
+
+/// A number that says what an event is about. Without it the event could be about anything.
+pub(crate) fn index(event: &Value, field: &str) -> Result<u64, ProviderError> {
+    event[field]
+        .as_u64()
+        .ok_or_else(|| ProviderError::malformed(format_args!("an event without its {field}")))
 }
 
 fn is_json(text: &str) -> bool {

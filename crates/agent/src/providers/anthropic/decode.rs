@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Asked, Decoder, ProviderError, ProviderKind, answered,
-    assembly::{Assembly, SlotId, parse},
+    assembly::{Assembly, SlotId, index, parse},
     wire::count,
 };
 use crate::event::{StopReason, StreamEvent, Usage};
@@ -164,7 +164,7 @@ impl Decoder for MessagesDecoder {
             return Ok(events);
         }
         let event = parse(data)?;
-        let index = event["index"].as_u64().unwrap_or_default();
+        let index = || index(&event, "index");
         match event["type"].as_str() {
             Some("error") => return Err(answered(0, &event)),
             Some("message_start") => {
@@ -173,10 +173,10 @@ impl Decoder for MessagesDecoder {
             }
             Some("content_block_start") => {
                 self.assembly.start(None, &mut events);
-                self.open(index, &event["content_block"], &mut events);
+                self.open(index()?, &event["content_block"], &mut events);
             }
-            Some("content_block_delta") => self.grow(index, &event["delta"], &mut events),
-            Some("content_block_stop") => self.close(index, &mut events),
+            Some("content_block_delta") => self.grow(index()?, &event["delta"], &mut events),
+            Some("content_block_stop") => self.close(index()?, &mut events),
             Some("message_delta") => {
                 self.count(&event["usage"]);
                 if let Some(stop) = event["delta"]["stop_reason"].as_str() {

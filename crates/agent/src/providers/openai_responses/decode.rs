@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Asked, Decoder, ProviderError, ProviderKind, answered,
-    assembly::{Assembly, SlotId, parse},
+    assembly::{Assembly, SlotId, index, parse},
     wire::{count, object},
 };
 use crate::event::{StopReason, StreamEvent, Usage};
@@ -55,8 +55,8 @@ impl ResponsesDecoder {
         Some(slot)
     }
 
-    fn say(&mut self, event: &Value, events: &mut Events) {
-        if let Some(slot) = self.items.get(&event["output_index"].as_u64().unwrap_or_default()) {
+    fn say(&mut self, index: u64, event: &Value, events: &mut Events) {
+        if let Some(slot) = self.items.get(&index) {
             self.assembly.say(*slot, event["delta"].as_str().unwrap_or_default(), events);
         }
     }
@@ -138,7 +138,7 @@ impl Decoder for ResponsesDecoder {
             return Ok(events);
         }
         let event = parse(data)?;
-        let index = event["output_index"].as_u64().unwrap_or_default();
+        let index = || index(&event, "output_index");
         let Some(kind) = event["type"].as_str() else {
             return Err(match event.get("error") {
                 Some(_) => answered(0, &event),
@@ -152,27 +152,28 @@ impl Decoder for ResponsesDecoder {
             "error" => return Err(answered(0, &event)),
             "response.failed" => return Err(answered(0, &event["response"])),
             "response.output_item.added" => {
-                self.added(index, &event["item"], &mut events);
+                self.added(index()?, &event["item"], &mut events);
             }
-            "response.output_text.delta" | "response.reasoning_text.delta" => self.say(&event, &mut events),
+            "response.output_text.delta"
+            | "response.reasoning_text.delta"
+            | "response.reasoning_summary_text.delta" => self.say(index()?, &event, &mut events),
             "response.refusal.delta" => {
                 self.refused = true;
-                self.say(&event, &mut events);
+                self.say(index()?, &event, &mut events);
             }
-            "response.reasoning_summary_text.delta" => self.say(&event, &mut events),
             "response.reasoning_summary_part.added" => {
                 // Parts of a summary are paragraphs.
                 let later = event["summary_index"].as_u64().is_some_and(|index| index > 0);
-                if let Some(slot) = self.items.get(&index).filter(|_| later) {
+                if let Some(slot) = self.items.get(&index()?).filter(|_| later) {
                     self.assembly.say(*slot, "\n\n", &mut events);
                 }
             }
             "response.function_call_arguments.delta" => {
-                if let Some(slot) = self.items.get(&index) {
+                if let Some(slot) = self.items.get(&index()?) {
                     self.assembly.argue(*slot, event["delta"].as_str().unwrap_or_default(), &mut events);
                 }
             }
-            "response.output_item.done" => self.done(index, &event["item"], &mut events),
+            "response.output_item.done" => self.done(index()?, &event["item"], &mut events),
             "response.completed" | "response.incomplete" => self.completed(&event["response"], &mut events),
             _ => {}
         }
