@@ -1,4 +1,5 @@
-//! The provider formats: how tools and their results look to OpenAI, Anthropic and Gemini.
+//! The providers: how conversations, tools and results look to OpenAI, Anthropic and Gemini, and
+//! the streams in which they answer.
 //!
 //! A tool is defined once, with a full JSON Schema; each provider accepts another part of
 //! JSON Schema in another frame. [`tool_schemas`] writes the definitions as one provider
@@ -33,10 +34,27 @@ mod loss;
 mod names;
 mod schemas;
 
+mod image;
 mod results;
 
+// A conversation with a model.
+mod event;
+mod message;
+mod reveal;
+
+mod client;
+mod providers;
+
+pub use client::{EventStream, ProviderClient, ProviderConfig, Retries, read_answer};
+pub use event::{StopReason, StreamEvent, Usage};
 pub use loss::Loss;
+pub use message::{Call, CallResult, Message, Opaque, Part};
 pub use names::NameMap;
 pub use provider::{Provider, UnknownProvider};
+pub use providers::{
+    Adapter, Asked, Decoder, Effort, Encoded, ProviderError, ProviderErrorKind, ProviderKind, Request,
+    UnknownProviderKind, adapter,
+};
 pub use results::{envelope, tool_result, tool_results_message};
+pub use reveal::{Offer, Reveal, ToolGroup, UnknownReveal};
 pub use schemas::{SchemaOptions, ToolSchemas, tool_schemas};

@@ -3,7 +3,10 @@
 //! Our names may be as long and as odd as an MCP server's; the providers agree only on
 //! `[a-zA-Z_][a-zA-Z0-9_-]{0,63}`. One rule for all three keeps a conversation portable.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 const LIMIT: usize = 64;
 
@@ -32,6 +35,27 @@ impl NameMap {
             }
         }
         map
+    }
+
+    /// Adds a name that came later. It takes what is left: a wire name that was given stays given.
+    pub fn add(&mut self, name: &str) {
+        if self.to_wire.contains_key(name) {
+            return;
+        }
+        let own = Some(name.to_owned()).filter(|name| is_safe(name));
+        let made = (0u32..).map(|attempt| wire_name(name, attempt));
+        let free = own.into_iter().chain(made).find(|wire| !self.from_wire.contains_key(wire));
+        if let Some(wire) = free {
+            self.insert(name, wire);
+        }
+    }
+
+    /// A name as a provider takes it, also one that a model made up.
+    pub(crate) fn safe<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        match self.to_wire(name) {
+            wire if is_safe(wire) => wire.into(),
+            odd => wire_name(odd, 0).into(),
+        }
     }
 
     /// The provider-safe name of a tool. A name that is not in the map stays as it is.
@@ -69,9 +93,9 @@ fn wire_name(name: &str, attempt: u32) -> String {
     }
     stem.extend(name.chars().map(|c| if is_safe_character(c) { c } else { '_' }));
     stem.truncate(LIMIT - 9);
-    let mut hash = fnv1a(name.as_bytes(), FNV_OFFSET);
+    let mut hash = fnv1a(name.as_bytes());
     if attempt > 0 {
-        hash = fnv1a(&attempt.to_le_bytes(), hash);
+        hash = fnv1a_on(&attempt.to_le_bytes(), hash);
     }
     format!("{stem}_{:08x}", (hash ^ (hash >> 32)) as u32)
 }
@@ -80,7 +104,11 @@ const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// FNV-1a, written out because a wire name that was sent must mean the same tool after an
 /// update: the standard library's hasher may change, and a session may be old.
-fn fnv1a(bytes: &[u8], start: u64) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+    fnv1a_on(bytes, FNV_OFFSET)
+}
+
+fn fnv1a_on(bytes: &[u8], start: u64) -> u64 {
     bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -91,9 +119,9 @@ mod tests {
     #[test]
     fn the_hash_is_fnv_1a() {
         // Vectors of the algorithm's own description.
-        assert_eq!(fnv1a(b"", FNV_OFFSET), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"a", FNV_OFFSET), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a(b"foobar", FNV_OFFSET), 0x8594_4171_f739_67e8);
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
     }
 
     #[test]
@@ -122,5 +150,30 @@ mod tests {
         assert_eq!(map.to_wire("a.b"), wire_name("a.b", 1));
         assert_eq!(map.from_wire.len(), names.len());
         assert_eq!(map, NameMap::new(names.into_iter().rev()));
+    }
+
+    #[test]
+    fn what_comes_later_takes_what_is_left() {
+        let mut map = NameMap::new(["a.b"]);
+        let given = map.to_wire("a.b").to_owned();
+        let before = map.clone();
+        // A tool made to look like one that was sent.
+        map.add(&given);
+        map.add("c");
+        map.add("a.b");
+        assert_eq!(map.to_wire("a.b"), given);
+        assert_ne!(map.to_wire(&given), given);
+        assert_eq!(map.from_wire(map.to_wire(&given)), Some(given.as_str()));
+        assert_eq!(map.to_wire("c"), "c");
+        assert!(before.to_wire.iter().all(|(name, wire)| map.to_wire(name) == wire));
+    }
+
+    #[test]
+    fn a_name_that_a_model_made_up_is_made_safe() {
+        let map = NameMap::new(["a.b"]);
+        assert_eq!(map.safe("a.b"), map.to_wire("a.b"));
+        assert_eq!(map.safe("read_file"), "read_file");
+        assert!(is_safe(&map.safe("rm -rf /")));
+        assert!(is_safe(&map.safe("")));
     }
 }

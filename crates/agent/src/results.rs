@@ -1,10 +1,12 @@
 //! Results on their way back to a model: RFC-004's envelope in each provider's frame.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pinza_core::{Content, ToolResult};
 use serde_json::{Value, json};
 
-use crate::provider::Provider;
+use crate::{image::Image, provider::Provider};
+
+/// The images that Anthropic and OpenAI take.
+pub(crate) const COMMON_IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// What a model reads, whatever the provider: `{"status":"success","result":…}` or
 /// `{"status":"error","error_type":…,"message":…}`, and the hint where there is one.
@@ -70,18 +72,10 @@ fn anthropic_block(call_id: &str, envelope: &Value, result: &ToolResult) -> Valu
     block
 }
 
-/// An image that the API takes. One that it refuses would make every later request of the
-/// conversation fail, so it stays what the text says about it.
-fn image_block(content: &Content) -> Option<Value> {
-    let Content::Image { data, mime_type } = content else { return None };
-    let media_type = match mime_type.as_str() {
-        "image/jpg" => "image/jpeg",
-        known @ ("image/jpeg" | "image/png" | "image/gif" | "image/webp") => known,
-        _ => return None,
-    };
-    let is_base64 = STANDARD.decode(data).is_ok_and(|bytes| !bytes.is_empty());
-    let source = json!({ "type": "base64", "media_type": media_type, "data": data });
-    is_base64.then(|| json!({ "type": "image", "source": source }))
+pub(crate) fn image_block(content: &Content) -> Option<Value> {
+    let image = Image::of(content, &COMMON_IMAGES)?;
+    let source = json!({ "type": "base64", "media_type": image.mime_type, "data": image.data });
+    Some(json!({ "type": "image", "source": source }))
 }
 
 #[cfg(test)]

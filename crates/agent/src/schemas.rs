@@ -40,12 +40,7 @@ pub fn tool_schemas<'a>(
         .into_iter()
         .map(|definition| {
             let mut lost = Losses::of(definition.name.as_str());
-            let name = names.to_wire(definition.name.as_str());
-            let tool = match provider {
-                Provider::OpenAi => openai(name, definition, options, &mut lost),
-                Provider::Anthropic => anthropic(name, definition, &mut lost),
-                Provider::Gemini => gemini(name, definition, &mut lost),
-            };
+            let tool = tool_schema(provider, &names, definition, options, &mut lost);
             losses.extend(lost.into_iter());
             tool
         })
@@ -55,6 +50,22 @@ pub fn tool_schemas<'a>(
         Provider::Gemini => json!({ "function_declarations": tools }),
     };
     ToolSchemas { value, names, losses }
+}
+
+/// One tool in a provider's frame, under its wire name.
+pub(crate) fn tool_schema(
+    provider: Provider,
+    names: &NameMap,
+    definition: &ToolDefinition,
+    options: SchemaOptions,
+    losses: &mut Losses,
+) -> Value {
+    let name = names.to_wire(definition.name.as_str());
+    match provider {
+        Provider::OpenAi => openai(name, definition, options, losses),
+        Provider::Anthropic => anthropic(name, definition, losses),
+        Provider::Gemini => gemini(name, definition, losses),
+    }
 }
 
 fn openai(name: &str, definition: &ToolDefinition, options: SchemaOptions, losses: &mut Losses) -> Value {

@@ -1,7 +1,9 @@
 //! For tests only: fakes that every suite shares.
 
+pub mod model;
 pub mod program;
 pub mod wire;
 
+pub use model::{ModelServer, Script};
 pub use program::{Program, Run};
 pub use wire::{RecordedRequest, Reply, WireServer};

@@ -61,6 +61,8 @@ pub enum Reply {
     Bytes(Vec<u8>),
     /// Written one by one, each after its pause; then the connection is closed.
     Parts(Vec<(Duration, Vec<u8>)>),
+    /// Written one by one, and then the connection stays open.
+    Stall(Vec<(Duration, Vec<u8>)>),
     /// A head, then the same bytes for ever, a pause before each.
     Endless { head: Vec<u8>, again: Vec<u8>, pause: Duration },
     /// No answer at all, and the connection stays open.
@@ -104,7 +106,7 @@ pub fn head(status: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A running server on a free port of 127.0.0.1.
+/// A running server on a port of 127.0.0.1.
 #[derive(Debug)]
 pub struct WireServer {
     address: SocketAddr,
@@ -124,8 +126,16 @@ type Handler = dyn Fn(&RecordedRequest) -> Reply + Send + Sync;
 
 impl WireServer {
     pub fn start(handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Self {
+        Self::start_at(0, handler).expect("a free port")
+    }
+
+    /// The same on one port; 0 for a free one.
+    pub fn start_at(
+        port: u16,
+        handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
         // Bound here, so that the address is known before the thread runs.
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
         let address = listener.local_addr().expect("an address");
         listener.set_nonblocking(true).expect("a non-blocking listener");
         let seen = Arc::new(Seen::default());
@@ -138,7 +148,7 @@ impl WireServer {
                 tokio::select! { () = accepting => (), _ = stopped => () }
             });
         });
-        Self { address, seen, stop: Some(stop), thread: Some(thread) }
+        Ok(Self { address, seen, stop: Some(stop), thread: Some(thread) })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -195,11 +205,10 @@ async fn serve(mut stream: TcpStream, handler: &Handler, seen: &Seen) -> std::io
     seen.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
     match handler(&request) {
         Reply::Bytes(bytes) => stream.write_all(&bytes).await?,
-        Reply::Parts(parts) => {
-            for (pause, bytes) in parts {
-                tokio::time::sleep(pause).await;
-                stream.write_all(&bytes).await?;
-            }
+        Reply::Parts(parts) => write_parts(&mut stream, parts).await?,
+        Reply::Stall(parts) => {
+            write_parts(&mut stream, parts).await?;
+            wait_for_end(&mut stream).await?;
         }
         Reply::Endless { head, again, pause } => {
             stream.write_all(&head).await?;
@@ -208,9 +217,23 @@ async fn serve(mut stream: TcpStream, handler: &Handler, seen: &Seen) -> std::io
                 stream.write_all(&again).await?;
             }
         }
-        Reply::Hang => while stream.read(&mut [0; 512]).await? > 0 {},
+        Reply::Hang => wait_for_end(&mut stream).await?,
     }
     stream.shutdown().await
+}
+
+async fn write_parts(stream: &mut TcpStream, parts: Vec<(Duration, Vec<u8>)>) -> std::io::Result<()> {
+    for (pause, bytes) in parts {
+        tokio::time::sleep(pause).await;
+        stream.write_all(&bytes).await?;
+    }
+    Ok(())
+}
+
+/// Until the client leaves.
+async fn wait_for_end(stream: &mut TcpStream) -> std::io::Result<()> {
+    while stream.read(&mut [0; 512]).await? > 0 {}
+    Ok(())
 }
 
 /// `None` if the client leaves before it has sent a whole request.

@@ -1,4 +1,5 @@
-//! The dialects from outside: cases from files, schemas made to hurt, and laws over random ones.
+//! The dialects from outside: cases from files, schemas made to hurt, and laws over random ones. And
+//! the providers: streams, conversations, failures.
 
 #[cfg(test)]
 mod cases;
@@ -6,5 +7,7 @@ mod cases;
 mod hostile;
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod providers;
 #[cfg(test)]
 mod support;

@@ -18,6 +18,7 @@ mod request;
 mod resolve;
 mod response;
 mod rewrite;
+mod tls;
 mod transport;
 
 pub use address::{AddressClass, classify};
@@ -27,3 +28,4 @@ pub use request::{HttpRequest, Redirects};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::HttpResponse;
 pub use rewrite::RewriteError;
+pub use tls::{BuiltClient, build_client};

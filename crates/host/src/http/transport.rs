@@ -13,6 +13,7 @@ use super::{
     error::HttpError,
     hop::Hop,
     resolve::{VETTED, VettedOnly},
+    tls::build_client,
 };
 
 #[derive(Debug)]
@@ -24,8 +25,6 @@ pub(super) struct Transport {
 
 impl Transport {
     pub(super) fn new(user_agent: &str, connect: Duration) -> Result<Self, HttpError> {
-        // reqwest asks for a process-wide provider. If the program has chosen one, that holds.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
             reqwest::Client::builder()
                 .user_agent(user_agent)
@@ -37,13 +36,9 @@ impl Transport {
                 // Every hop is vetted for itself, so no connection outlives its hop.
                 .pool_max_idle_per_host(0)
         };
-        if let Ok(client) = builder().build() {
-            return Ok(Self { client, https: true });
-        }
-        // A bare container has no CA certificates; plain http works there all the same.
-        let client = builder().tls_certs_only([]).build();
-        let client = client.map_err(|error| HttpError::Failed { reason: error.to_string() })?;
-        Ok(Self { client, https: false })
+        let built = build_client(builder);
+        let built = built.map_err(|error| HttpError::Failed { reason: error.to_string() })?;
+        Ok(Self { client: built.client, https: built.https })
     }
 
     /// Sends the hop to `target` (its own URL, or the user's detour) at the vetted addresses.
