@@ -45,6 +45,9 @@ mod reveal;
 mod client;
 mod providers;
 
+// The loop.
+mod talk;
+
 pub use client::{EventStream, ProviderClient, ProviderConfig, Retries, read_answer};
 pub use event::{StopReason, StreamEvent, Usage};
 pub use loss::Loss;
@@ -58,3 +61,4 @@ pub use providers::{
 pub use results::{envelope, tool_result, tool_results_message};
 pub use reveal::{Offer, Reveal, ToolGroup, UnknownReveal};
 pub use schemas::{SchemaOptions, ToolSchemas, tool_schemas};
+pub use talk::{Event, Events, Finish, Inbox, Limits, Setup, Stage, Talk, TalkError};

@@ -52,6 +52,8 @@ pub enum Applied {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     tools: Vec<ShownTool>,
+    /// How many of the tools it began with.
+    core: usize,
     groups: Vec<GroupName>,
     listing: String,
     /// Tools that may be called without having been shown, because they were described.
@@ -63,8 +65,10 @@ pub struct Conversation {
 impl Conversation {
     /// Begins with the core tools, and the listing of groups as it is now.
     pub fn start(view: &View) -> Self {
+        let tools: Vec<ShownTool> = view.core().map(ShownTool::of).collect();
         Self {
-            tools: view.core().map(ShownTool::of).collect(),
+            core: tools.len(),
+            tools,
             groups: Vec::new(),
             listing: listing(view),
             described: Vec::new(),
@@ -111,6 +115,16 @@ impl Conversation {
     /// The tools that the model is given, in the order in which it was given them.
     pub fn tools(&self) -> &[ShownTool] {
         &self.tools
+    }
+
+    /// The tools that it began with.
+    pub fn core(&self) -> &[ShownTool] {
+        &self.tools[..self.core.min(self.tools.len())]
+    }
+
+    /// The tools that loads have shown since.
+    pub fn loaded(&self) -> &[ShownTool] {
+        &self.tools[self.core.min(self.tools.len())..]
     }
 
     /// The groups that were loaded, in this order.

@@ -60,6 +60,7 @@ pub use error::{ErrorKind, ToolError};
 pub use fs::{FileType, FsBridge, FsError, FsStat, FsVerb, WriteMode, write_with_parents};
 pub use gate::DecisionRecord;
 pub use glob::Glob;
+pub use meta::MetaTool;
 pub use names::{Capability, GroupName, NameError, ToolName, capability};
 pub use observer::{CallObserver, Finished, Of, Started};
 pub use output::{Content, Effect, ToolOutput};

@@ -15,6 +15,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use pinza::{
     Rule,
+    agent::{Effort, ProviderKind, Reveal},
     host::{
         files::Hardlinks,
         http::{HttpClient, HttpOptions},
@@ -33,14 +34,47 @@ pub(crate) struct Config {
     pub(crate) net: NetTable,
     pub(crate) tools: ToolsTable,
     pub(crate) files: FilesTable,
+    pub(crate) providers: IndexMap<String, ProviderTable>,
+    pub(crate) agents: IndexMap<String, AgentTable>,
     // Read by parts of Pinza that are yet to come; kept as they are.
-    #[serde(rename = "providers")]
-    _providers: IndexMap<String, Value>,
-    #[serde(rename = "agents")]
-    _agents: IndexMap<String, Value>,
     #[serde(rename = "mcp")]
     _mcp: IndexMap<String, Value>,
     pub(crate) journal: JournalTable,
+}
+
+/// A model server that was given a name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProviderTable {
+    #[serde(rename = "type")]
+    pub(crate) kind: ProviderKind,
+    pub(crate) base_url: Option<String>,
+    /// The name of the variable that holds the key, in the environment or in the encrypted store.
+    pub(crate) api_key_env: Option<String>,
+    /// A command that prints the key.
+    pub(crate) api_key_command: Option<Vec<String>>,
+    pub(crate) model: Option<String>,
+    pub(crate) reveal: Option<Reveal>,
+    pub(crate) effort: Option<Effort>,
+    /// The most tokens that one answer may have.
+    pub(crate) max_tokens: Option<u32>,
+    /// How many tokens the model's window has.
+    pub(crate) window: Option<u64>,
+}
+
+/// An agent: a prompt, a model and a tool set.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AgentTable {
+    pub(crate) provider: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) system_prompt: Option<String>,
+    /// Names and sets; everything where it is absent.
+    pub(crate) tools: Option<Vec<String>>,
+    /// How often the model is asked for one message.
+    pub(crate) rounds: Option<u32>,
+    /// What a session may cost, in tokens.
+    pub(crate) tokens: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use pinza::{Provider, core::Profile};
+use pinza::{Provider, agent::Reveal, core::Profile};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -105,6 +105,8 @@ pub(crate) enum Command {
     Doctor,
     /// Print a completion script for a shell
     Completions(Completions),
+    /// Talk with a model that has these tools
+    Chat(Chat),
     /// Serve tools over MCP and the web console (not built yet)
     Serve(Serve),
 }
@@ -407,6 +409,40 @@ pub(crate) struct Trust {
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Without -p it reads a line at a time from stdin.
+
+Examples:
+  pinza chat -p 'What time is it in Tokyo?' --provider anthropic --model claude-sonnet-4-5
+  pinza chat --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3
+  pinza --json chat -p 'List the files here' --session work")]
+pub(crate) struct Chat {
+    /// One message; - reads it from stdin
+    #[arg(short, long, value_name = "PROMPT")]
+    pub(crate) prompt: Option<String>,
+    /// A provider of the configuration, or openai, openai-responses, anthropic, gemini
+    #[arg(long, value_name = "P")]
+    pub(crate) provider: Option<String>,
+    /// The model's name
+    #[arg(long, value_name = "M")]
+    pub(crate) model: Option<String>,
+    /// Where the provider's API is, as its own SDK takes it
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The variable with the key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) api_key_env: Option<String>,
+    /// How loaded tools reach the model: append, native or stable
+    #[arg(long, value_name = "R")]
+    pub(crate) reveal: Option<Reveal>,
+    /// An agent of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Go on with this session, or begin it
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
 }
 
 #[derive(Debug, Args)]

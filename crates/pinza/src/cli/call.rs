@@ -140,7 +140,7 @@ fn call_id() -> CallId {
 }
 
 /// Ctrl-C and SIGTERM cancel the call; it still answers.
-fn cancel_on_signal(cancellation: CancellationToken) -> Result<tokio::task::JoinHandle<()>> {
+pub(crate) fn cancel_on_signal(cancellation: CancellationToken) -> Result<tokio::task::JoinHandle<()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

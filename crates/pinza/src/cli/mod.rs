@@ -14,6 +14,7 @@ mod args;
 mod author;
 mod call;
 mod calls;
+mod chat;
 mod completions;
 mod config;
 mod doctor;
@@ -82,6 +83,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Trust(arguments) => trust::run(global, printer, arguments),
         Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),
+        Command::Chat(arguments) => chat::run(global, printer, arguments),
         Command::Serve(arguments) => serve::run(arguments),
     }
 }

@@ -7,5 +7,5 @@ mod progress;
 
 pub(crate) use approver::TerminalApprover;
 pub(crate) use ask::{ask, is_interactive};
-pub(crate) use printer::{Out, Printer, write_stderr};
+pub(crate) use printer::{Out, Printer, write_stderr, write_stdout};
 pub(crate) use progress::Progress;

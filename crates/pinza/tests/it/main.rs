@@ -15,6 +15,9 @@ mod packages;
 mod reload;
 mod scripts;
 
+// Talking with models.
+mod chat;
+
 // The other commands.
 mod catalog;
 mod config;

@@ -1,0 +1,221 @@
+//! One message of the user, until the model has no more to say or to do.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use pinza_core::{
+    CallId, CallScope, Caller, Content, Engine, Outcome, ProgressSink, Stop, ToolCall, ToolError, View,
+};
+
+use super::{Event, Finish, Setup, Stage, Talk, TalkError, event::Events, record::loading};
+use crate::{
+    event::{StopReason, StreamEvent, Usage},
+    message::{Call, CallResult, Message, Part},
+    providers::Request,
+};
+
+const UNREADABLE: &str = "Your last call could not be read. Write it again, as its schema says.";
+
+/// What one request brought.
+struct Answer {
+    message: Message,
+    stop: StopReason,
+    usage: Usage,
+}
+
+impl Talk {
+    /// Says something to the model, and does what it asks for until it is done. `Start` and the end of the events
+    /// are told here.
+    pub async fn say(
+        &mut self,
+        content: Vec<Content>,
+        setup: &Setup,
+        stage: &Stage,
+    ) -> Result<Finish, TalkError> {
+        let (provider, model) = (setup.client.kind().to_string(), setup.model.clone());
+        (stage.events)(Event::Start { provider, model, reveal: setup.reveal });
+        let stage = Stage { scope: self.scope(stage), ..stage.clone() };
+        let said = self.work(content, setup, &stage).await;
+        (stage.events)(match &said {
+            Ok(finish) => Event::Done(finish.clone()),
+            Err(error) => Event::error(error),
+        });
+        said
+    }
+
+    async fn work(
+        &mut self,
+        content: Vec<Content>,
+        setup: &Setup,
+        stage: &Stage,
+    ) -> Result<Finish, TalkError> {
+        self.keep(vec![(Message::User { content }, None)]).await?;
+        let view = stage.scope.view(stage.engine.policy());
+        let mut usage = Usage::default();
+        for round in 1..=setup.limits.rounds {
+            self.check_spending(setup)?;
+            let answer = self.ask_with_room(setup, stage, &view).await?;
+            usage += answer.usage;
+            let calls: Vec<Call> = answer.message.calls().cloned().collect();
+            let text = answer.message.text();
+            self.keep(vec![(answer.message, Some(answer.usage))]).await?;
+            let mut goes_on = !calls.is_empty() || answer.stop == StopReason::Paused;
+            if !calls.is_empty() {
+                self.run(calls, stage).await?;
+            }
+            let queued = stage.inbox.take().into_iter().map(|content| Message::User { content });
+            let unreadable = (answer.stop == StopReason::MalformedCall).then(|| Message::user(UNREADABLE));
+            let more: Vec<_> = queued.chain(unreadable).map(|message| (message, None)).collect();
+            if !more.is_empty() {
+                goes_on = true;
+                self.keep(more).await?;
+            }
+            if !goes_on {
+                return Ok(Finish { text, stop: answer.stop, usage, rounds: round });
+            }
+        }
+        Err(TalkError::Rounds(setup.limits.rounds))
+    }
+
+    fn check_spending(&self, setup: &Setup) -> Result<(), TalkError> {
+        let used = self.usage.total();
+        match setup.limits.tokens {
+            Some(cap) if used >= cap => Err(TalkError::Spent { used, cap }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks, and makes room before it if there is little, or after it if there was too little.
+    async fn ask_with_room(
+        &mut self,
+        setup: &Setup,
+        stage: &Stage,
+        view: &View,
+    ) -> Result<Answer, TalkError> {
+        self.make_room_if_needed(setup, stage).await?;
+        match self.ask(setup, stage, view).await {
+            Err(error) if error.is_too_long() && self.make_room(setup, stage).await? => {
+                self.ask(setup, stage, view).await
+            }
+            Ok(answer) if answer.stop == StopReason::ContextFull && self.make_room(setup, stage).await? => {
+                self.ask(setup, stage, view).await
+            }
+            other => other,
+        }
+    }
+
+    async fn ask(&mut self, setup: &Setup, stage: &Stage, view: &View) -> Result<Answer, TalkError> {
+        let request = Request {
+            model: &setup.model,
+            system: &self.record.system,
+            messages: &self.messages,
+            tools: self.record.offer(view),
+            reveal: setup.reveal,
+            max_tokens: setup.max_tokens,
+            effort: setup.effort,
+            cache_key: Some(&self.id),
+        };
+        let mut stream = setup.client.stream(&request)?;
+        let mut usage = Usage::default();
+        let mut text = String::new();
+        let answer = loop {
+            let item = tokio::select! {
+                biased;
+                () = stage.scope.cancellation.cancelled() => break Err(TalkError::Cancelled),
+                item = stream.next() => item,
+            };
+            match item {
+                Some(Ok(StreamEvent::Done { stop, message, .. })) => {
+                    break Ok(Answer { message, stop, usage });
+                }
+                Some(Ok(StreamEvent::Usage { usage: last })) => usage = last,
+                Some(Ok(event)) => {
+                    if let StreamEvent::TextDelta { text: more } = &event {
+                        text.push_str(more);
+                    }
+                    Event::of_stream(&event).into_iter().for_each(|event| (stage.events)(event));
+                }
+                Some(Err(error)) => break Err(error.into()),
+                None => break Err(crate::providers::ProviderError::truncated().into()),
+            }
+        };
+        drop(stream);
+        self.count(usage, stage);
+        if matches!(answer, Err(TalkError::Cancelled)) && !text.is_empty() {
+            // What was read is part of the talk, also for the model.
+            let parts = vec![Part::Text { text, opaque: None }];
+            self.keep(vec![(Message::Assistant { parts }, Some(usage))]).await?;
+        }
+        answer
+    }
+
+    pub(super) fn count(&mut self, usage: Usage, stage: &Stage) {
+        self.usage += usage;
+        if usage != Usage::default() {
+            self.filled = usage.total();
+            (stage.events)(Event::Usage { usage });
+        }
+    }
+
+    /// Runs all calls of a turn and keeps all their answers.
+    async fn run(&mut self, calls: Vec<Call>, stage: &Stage) -> Result<(), TalkError> {
+        let (results, stop) = self.results(&calls, stage).await;
+        let repeated = self.repeated.count(&calls, &results);
+        self.keep(vec![(Message::Results { results }, None)]).await?;
+        if stage.scope.cancellation.is_cancelled() {
+            return Err(TalkError::Cancelled);
+        }
+        stop.map_or(Ok(()), |stop| Err(stop.into())).and(repeated)
+    }
+
+    async fn results(&mut self, calls: &[Call], stage: &Stage) -> (Vec<CallResult>, Option<Stop>) {
+        let runnable: Vec<ToolCall> = calls.iter().filter_map(|call| call.to_tool_call().ok()).collect();
+        for call in &runnable {
+            (stage.events)(Event::ToolStarted { id: call.id.clone(), name: call.name.clone() });
+        }
+        let events = Arc::clone(&stage.events);
+        let told = move |outcome: &Outcome| events(Event::finished(outcome));
+        let engine: &Arc<Engine> = &stage.engine;
+        let round = self.record.conversation.round(engine, runnable, &stage.scope, told).await;
+        for group in round.loaded {
+            self.unsaved = true;
+            (stage.events)(Event::GroupLoaded { group });
+        }
+        let mut outcomes = round.outcomes.into_iter();
+        let mut result = |call: &Call| {
+            let result = match call.to_tool_call() {
+                Ok(_) => {
+                    outcomes.next().map_or_else(|| Err(ToolError::cancelled()), |outcome| outcome.result)
+                }
+                Err(text) => Err(malformed(text)),
+            };
+            CallResult { id: call.id.clone(), name: call.name.clone(), result }
+        };
+        (calls.iter().map(&mut result).collect(), round.stop)
+    }
+
+    /// The surroundings of this talk's calls.
+    fn scope(&self, stage: &Stage) -> CallScope {
+        CallScope {
+            caller: Caller::Agent { session: self.id.clone() },
+            session: Some(self.id.as_str().into()),
+            loading: loading(self.record.reveal),
+            progress: Some(Arc::new(Told(Arc::clone(&stage.events)))),
+            ..stage.scope.clone()
+        }
+    }
+}
+
+fn malformed(text: &str) -> ToolError {
+    let shown: String = text.chars().take(200).collect();
+    ToolError::validation(format!("The arguments are not JSON: {}", pinza_core::visible(&shown)))
+}
+
+/// Progress of tools, as events.
+struct Told(Events);
+
+impl ProgressSink for Told {
+    fn progress(&self, call: &CallId, partial: &[Content]) {
+        (self.0)(Event::ToolProgress { id: call.clone(), content: partial.to_vec() });
+    }
+}

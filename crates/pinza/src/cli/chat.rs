@@ -1,0 +1,174 @@
+//! `pinza chat`: a talk with a model that has these tools, one message or line by line.
+
+mod provider;
+mod shown;
+
+use std::{
+    io::{BufRead as _, Read as _},
+    sync::Arc,
+};
+
+use anyhow::{Context, bail, ensure};
+use pinza::{
+    agent::{Inbox, Setup, Stage, Talk, TalkError},
+    core::{CallScope, Caller, CancellationToken, Content, Selection, visible},
+    state::Store,
+};
+
+use super::{
+    Done, Global, Result,
+    args::Chat,
+    call::cancel_on_signal,
+    journal,
+    session::{Session, is_known},
+};
+use crate::{config::AgentTable, terminal::Printer};
+
+/// Long enough for what people and programs make up.
+const LONGEST_SESSION: usize = 128;
+
+pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
+    let prompt = chat.prompt.as_deref().map(message).transpose()?;
+    let (session, store) = Session::open_noting(global)?;
+    printer.problems(&session.problems);
+    let agent = agent(&session, chat.agent.as_deref())?;
+    let setup = provider::setup(&session, &chat, &agent)?;
+    let id = session_id(chat.session.as_deref())?;
+    let toolset = toolset(&session, &agent)?;
+    let _watch = match prompt {
+        // One message is answered with the tools that there are now.
+        Some(_) => None,
+        None => Some(session.pinza.watch()?),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let chat = Chatting { printer, global, session: &session, store, setup, id, toolset, agent: chat.agent };
+    let done = runtime.block_on(async {
+        match prompt {
+            Some(text) => chat.say_once(text).await,
+            None => chat.line_by_line().await,
+        }
+    });
+    runtime.shutdown_background();
+    done
+}
+
+struct Chatting<'a> {
+    printer: &'a Printer,
+    global: &'a Global,
+    session: &'a Session,
+    store: Store,
+    setup: Setup,
+    id: String,
+    toolset: Arc<Selection>,
+    agent: Option<String>,
+}
+
+impl Chatting<'_> {
+    async fn say_once(&self, text: String) -> Result {
+        let mut talk = self.open().await?;
+        let said = self.say(&mut talk, text).await?;
+        Ok(if said { Done::Well } else { Done::Answered })
+    }
+
+    async fn line_by_line(&self) -> Result {
+        let mut talk = self.open().await?;
+        let lines = std::io::stdin().lock().lines();
+        let mut all_well = true;
+        for line in lines {
+            let line = line.context("cannot read from stdin")?;
+            if !line.trim().is_empty() {
+                all_well &= self.say(&mut talk, line).await?;
+            }
+        }
+        Ok(if all_well { Done::Well } else { Done::Answered })
+    }
+
+    async fn open(&self) -> Result<Talk> {
+        let view = self.scope(CancellationToken::new()).view(self.session.pinza.engine().policy());
+        let opened = Talk::open(&self.store, &self.id, self.agent.as_deref(), &self.setup, &view).await;
+        let (talk, gone) = opened.map_err(explain)?;
+        for group in gone {
+            self.printer.warning(&format!("the group '{group}' of this session is no longer there"));
+        }
+        Ok(talk)
+    }
+
+    /// Tells whether it was answered.
+    async fn say(&self, talk: &mut Talk, text: String) -> Result<bool> {
+        let cancellation = CancellationToken::new();
+        let signals = cancel_on_signal(cancellation.clone())?;
+        let stage = Stage {
+            engine: Arc::clone(self.session.pinza.engine()),
+            scope: self.scope(cancellation),
+            events: shown::events(self.global, &self.id),
+            inbox: Inbox::default(),
+        };
+        let said = talk.say(vec![Content::text(text)], &self.setup, &stage).await;
+        signals.abort();
+        match said {
+            Ok(_) => Ok(true),
+            // It was told as an event.
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn scope(&self, cancellation: CancellationToken) -> CallScope {
+        let caller = Caller::Agent { session: self.id.clone() };
+        CallScope { toolset: Arc::clone(&self.toolset), cancellation, ..self.session.pinza.scope(caller) }
+    }
+}
+
+fn message(text: &str) -> Result<String> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("cannot read the message from stdin")?;
+    Ok(text)
+}
+
+fn agent(session: &Session, name: Option<&str>) -> Result<AgentTable> {
+    let Some(name) = name else { return Ok(AgentTable::default()) };
+    let Some(agent) = session.config.agents.get(name) else {
+        let known: Vec<&str> = session.config.agents.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        bail!("there is no agent '{}'; in the configuration: {known}", visible(name));
+    };
+    Ok(agent.clone())
+}
+
+fn toolset(session: &Session, agent: &AgentTable) -> Result<Arc<Selection>> {
+    let Some(tools) = &agent.tools else { return Ok(Arc::default()) };
+    if let Some(unknown) = tools.iter().find(|name| !is_known(&session.pinza, name)) {
+        bail!("an agent's tools name '{}', but there is no such tool or set", visible(unknown));
+    }
+    if tools.is_empty() {
+        // An empty selection chooses everything; an empty list means nothing.
+        let all = session.pinza.snapshot().tools().map(|entry| entry.meta().id.to_string()).collect();
+        return Ok(Arc::new(Selection { exclude: all, ..Selection::default() }));
+    }
+    Ok(Arc::new(Selection { include: tools.clone(), ..Selection::default() }))
+}
+
+fn session_id(given: Option<&str>) -> Result<String> {
+    let Some(id) = given else {
+        let random = getrandom::u64().map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+        return Ok(format!("{random:012x}")[..12].to_owned());
+    };
+    let fits = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
+    ensure!(
+        !id.is_empty() && id.len() <= LONGEST_SESSION && id.chars().all(fits),
+        "a session's id has letters, digits, - _ . : and at most {LONGEST_SESSION} characters"
+    );
+    Ok(id.to_owned())
+}
+
+fn explain(error: TalkError) -> anyhow::Error {
+    match error {
+        TalkError::State(error) => journal::explain(error),
+        other => match other.hint() {
+            Some(hint) => anyhow::anyhow!("{other}\nhint: {hint}"),
+            None => anyhow::anyhow!("{other}"),
+        },
+    }
+}
