@@ -1,5 +1,7 @@
 //! Scripted models: what they say, and what they refuse.
 
+use std::{fs, path::Path};
+
 use pinza_testkit::{
     ModelServer, Script,
     model::{Expect, Provider, Turn},
@@ -49,6 +51,44 @@ fn the_path_decides_which_provider_is_spoken() {
     assert!(first(&ask(Provider::Gemini))["candidates"].is_array());
     let unknown = post(&(server.url() + "/v1/embeddings"), "", &json!({}));
     assert_eq!(unknown.status, 404);
+}
+
+/// Every kind of answer, written to `target/tmp/provider-streams`, where `./test providers` reads it
+/// with the providers' own SDKs.
+#[test]
+fn all_kinds_of_answers_are_written() {
+    let both = [("read", json!({ "path": "a" })), ("load", json!({ "group": "web" }))];
+    let stop = |provider| match provider {
+        Provider::OpenAi => "length",
+        Provider::OpenAiResponses => "max_output_tokens",
+        Provider::Anthropic => "max_tokens",
+        Provider::Gemini => "MAX_TOKENS",
+    };
+    for provider in Provider::ALL {
+        let turns = [
+            ("text", Turn::text("Grüße aus 日本")),
+            ("thinking", Turn { thinking: "Let me think.".into(), ..Turn::text("Four.") }),
+            ("calls", Turn { text: "Both.".into(), ..Turn::calls(both.clone()) }),
+            ("cut", Turn { stop: Some(stop(provider).into()), ..Turn::text("Once upon") }),
+        ];
+        for (name, turn) in turns {
+            let server = ModelServer::start(Script::new([turn]));
+            let mut request = hello(provider);
+            if provider == Provider::OpenAiResponses {
+                let read = json!({ "type": "function", "name": "read", "parameters": {}, "strict": false });
+                let search = json!({ "type": "tool_search", "execution": "client", "parameters": { "required": ["group"] } });
+                request["tools"] = json!([{ "type": "namespace", "name": "fs", "description": "Files", "tools": [read] }, search]);
+            }
+            request["stream_options"] = json!({ "include_usage": true });
+            let answer = post(&(server.url() + path(provider)), "", &request);
+            assert_eq!(answer.status, 200, "{provider} {name}: {}", answer.body);
+            assert!(!events(&answer.body).is_empty());
+            let directory =
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("provider-streams").join(provider.to_string());
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(format!("{name}.sse")), answer.body).unwrap();
+        }
+    }
 }
 
 #[test]
