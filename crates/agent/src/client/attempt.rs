@@ -60,7 +60,7 @@ impl Asking {
 
     async fn attempt(&self) -> Result<Reading, ProviderError> {
         let response = self.answer().await?;
-        check_type(&response)?;
+        let response = streams(response).await?;
         let decoder = self.server.adapter.decoder(&self.asked);
         let bytes = response.bytes_stream();
         let mut reading = Reading::new(bytes, reqwest::Error::is_timeout, decoder);
@@ -155,17 +155,19 @@ fn redirected(response: &reqwest::Response) -> ProviderError {
         .hint("set the base URL to where it leads: redirects are not followed, they would take the key along")
 }
 
-/// Whether a stream comes: a page in its place means that this is not the API.
-fn check_type(response: &reqwest::Response) -> Result<(), ProviderError> {
+/// The answer, if it is a stream: a page in its place means that this is not the API, and some
+/// gateways report a failure as a success.
+async fn streams(response: reqwest::Response) -> Result<reqwest::Response, ProviderError> {
     let given =
         response.headers().get(CONTENT_TYPE).and_then(|given| given.to_str().ok()).unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match kind.as_str() {
-        "text/html" | "application/json" => {
-            let message = format!("the provider answered with {kind} in place of a stream");
-            let error = ProviderError::new(ProviderErrorKind::Malformed, message);
-            Err(error.hint("check the base URL"))
-        }
-        _ => Ok(()),
+    if !matches!(kind.as_str(), "text/html" | "application/json" | "application/x-ndjson") {
+        return Ok(response);
     }
+    let (_, body) = read_error(response).await;
+    if body.get("error").is_some_and(|error| !error.is_null()) {
+        return Err(answered(0, &body));
+    }
+    let message = format!("the provider answered with {kind} in place of a stream");
+    Err(ProviderError::new(ProviderErrorKind::Malformed, message).hint("check the base URL"))
 }

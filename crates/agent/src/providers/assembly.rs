@@ -15,8 +15,8 @@ use crate::{
     message::{Call, Message, Opaque, Part},
 };
 
-/// The longest id that every provider takes back.
-const ID_LIMIT: usize = 64;
+/// The longest id that every provider takes back; Chat Completions take the shortest.
+const ID_LIMIT: usize = 40;
 
 #[derive(Debug)]
 pub(crate) struct Assembly {
@@ -246,7 +246,11 @@ pub(crate) fn is_wire_id(id: &str) -> bool {
 
 /// The data of an event, which all providers write as JSON.
 pub(crate) fn parse(data: &str) -> Result<Value, ProviderError> {
-    serde_json::from_str(data).map_err(|error| ProviderError::malformed(format_args!("no JSON ({error})")))
+    serde_json::from_str(data).map_err(|_| {
+        // Proxies put their own words into a stream when they give up.
+        let said = pinza_core::visible(data);
+        ProviderError::malformed(format_args!("in place of JSON it says: {said}"))
+    })
 }
 
 /// A number that says what an event is about. Without it the event could be about anything.

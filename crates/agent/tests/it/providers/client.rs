@@ -235,6 +235,13 @@ async fn a_page_in_place_of_a_stream_is_no_answer() {
     assert_eq!(error.message, "the provider answered with text/html in place of a stream");
     assert_eq!(error.hint.as_deref(), Some("check the base URL"));
     assert_eq!(server.connections(), 1);
+    let failure = json!({ "error": { "type": "invalid_request_error", "message": "no such deployment" } });
+    let server = WireServer::start(move |_| Reply::json(&failure));
+    let mut config = ProviderConfig::new(ProviderKind::OpenAi);
+    config.base_url = Some(server.url("/v1"));
+    let client = ProviderClient::new(config).unwrap();
+    let error = listen(&client, &question(&[Message::user("Hi")])).await.unwrap_err();
+    assert_eq!(error.message, "the provider reports: no such deployment");
 }
 
 /// Whoever has no end is given none of our memory.
