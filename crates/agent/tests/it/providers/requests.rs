@@ -207,6 +207,10 @@ fn thoughts_go_back_to_whom_they_came_from() {
             opaque: sealed(ProviderKind::OpenAi, json!({ "field": "reasoning_content" })),
         },
         Part::Thinking { text: "d".into(), opaque: None },
+        Part::Thinking {
+            text: "f".into(),
+            opaque: sealed(ProviderKind::OpenAi, json!({ "field": "reasoning_content" })),
+        },
         Part::Text {
             text: "e".into(),
             opaque: sealed(ProviderKind::Gemini, json!({ "thoughtSignature": "G1" })),
@@ -240,7 +244,7 @@ fn thoughts_go_back_to_whom_they_came_from() {
     assert_eq!(body["input"][2]["role"], "assistant");
 
     let body = world.encode(ProviderKind::OpenAi, Reveal::Append);
-    assert_eq!(body["messages"][2]["reasoning_content"], "c");
+    assert_eq!(body["messages"][2]["reasoning_content"], "cf");
     assert_eq!(body["messages"][2]["tool_calls"].as_array().unwrap().len(), 2);
 
     let body = world.encode(ProviderKind::Gemini, Reveal::Append);
