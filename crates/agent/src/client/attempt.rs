@@ -60,7 +60,7 @@ impl Asking {
 
     async fn attempt(&self) -> Result<Reading, ProviderError> {
         let response = self.answer().await?;
-        check_type(&response)?;
+        let response = streams(response).await?;
         let decoder = self.server.adapter.decoder(&self.asked);
         let bytes = response.bytes_stream();
         let mut reading = Reading::new(bytes, reqwest::Error::is_timeout, decoder);
@@ -70,11 +70,12 @@ impl Asking {
 
     /// An answer that is a success, to the request as the server wants it.
     async fn answer(&self) -> Result<reqwest::Response, ProviderError> {
-        let mut rewrites = 0;
+        let mut complaints = Vec::new();
         loop {
             let response = self.send().await?;
             let status = response.status();
             if status.is_success() {
+                self.remember(complaints);
                 return Ok(response);
             }
             if status.is_redirection() {
@@ -83,10 +84,10 @@ impl Asking {
             let headers = response.headers().clone();
             let (text, body) = read_error(response).await;
             if matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY)
-                && rewrites < REWRITES
-                && self.rewrite(&text)
+                && complaints.len() < REWRITES
+                && self.server.adapter.relax(&mut lock(&self.body), &text)
             {
-                rewrites += 1;
+                complaints.push(text);
                 continue;
             }
             let mut error = answered(status.as_u16(), &body);
@@ -112,17 +113,14 @@ impl Asking {
         })
     }
 
-    /// Whether the request now says it in another way.
-    fn rewrite(&self, complaint: &str) -> bool {
-        let rewritten = self.server.adapter.relax(&mut lock(&self.body), complaint);
-        if rewritten {
-            let mut complaints = lock(&self.server.complaints);
-            // Each is remembered once; a server has only so much to complain of.
-            if complaints.len() < REWRITES * 4 && !complaints.iter().any(|known| known == complaint) {
-                complaints.push(complaint.to_owned());
-            }
-        }
-        rewritten
+    /// What it took for the server to be content, for the next request.
+    fn remember(&self, complaints: Vec<String>) {
+        let mut known = lock(&self.server.complaints);
+        // A server has only so much to complain of.
+        let room = (REWRITES * 4).saturating_sub(known.len());
+        let new: Vec<String> =
+            complaints.into_iter().filter(|complaint| !known.contains(complaint)).collect();
+        known.extend(new.into_iter().take(room));
     }
 }
 
@@ -157,17 +155,19 @@ fn redirected(response: &reqwest::Response) -> ProviderError {
         .hint("set the base URL to where it leads: redirects are not followed, they would take the key along")
 }
 
-/// Whether a stream comes: a page in its place means that this is not the API.
-fn check_type(response: &reqwest::Response) -> Result<(), ProviderError> {
+/// The answer, if it is a stream: a page in its place means that this is not the API, and some
+/// gateways report a failure as a success.
+async fn streams(response: reqwest::Response) -> Result<reqwest::Response, ProviderError> {
     let given =
         response.headers().get(CONTENT_TYPE).and_then(|given| given.to_str().ok()).unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match kind.as_str() {
-        "text/html" | "application/json" => {
-            let message = format!("the provider answered with {kind} in place of a stream");
-            let error = ProviderError::new(ProviderErrorKind::Malformed, message);
-            Err(error.hint("check the base URL"))
-        }
-        _ => Ok(()),
+    if !matches!(kind.as_str(), "text/html" | "application/json" | "application/x-ndjson") {
+        return Ok(response);
     }
+    let (_, body) = read_error(response).await;
+    if body.get("error").is_some_and(|error| !error.is_null()) {
+        return Err(answered(0, &body));
+    }
+    let message = format!("the provider answered with {kind} in place of a stream");
+    Err(ProviderError::new(ProviderErrorKind::Malformed, message).hint("check the base URL"))
 }

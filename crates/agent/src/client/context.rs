@@ -5,7 +5,10 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::ProviderConfig;
-use crate::providers::{Encoded, ProviderError, ProviderErrorKind, ProviderKind, adapter};
+use crate::{
+    providers::{Encoded, ProviderError, ProviderErrorKind, ProviderKind, Request, adapter},
+    reveal::Reveal,
+};
 
 /// Shorter ones are no secrets: servers that want no key are given words like `none`.
 const SHORTEST_KEY: usize = 8;
@@ -21,6 +24,7 @@ pub(super) struct Context {
     /// The URL without credentials and query.
     shown_url: String,
     model: String,
+    reveal: Reveal,
     key: Option<Secret>,
     key_name: String,
 }
@@ -30,7 +34,7 @@ impl Context {
         config: &ProviderConfig,
         base: &Url,
         encoded: &Encoded,
-        model: &str,
+        request: &Request<'_>,
     ) -> Result<Self, ProviderError> {
         let key = config.key.as_ref().map(|key| Secret::new(key.expose().trim()));
         let key = key.filter(|key| !key.expose().is_empty());
@@ -49,7 +53,8 @@ impl Context {
             headers: headers(config, encoded, key.as_ref())?,
             shown_url: pinza_core::visible(shown.as_str()),
             url,
-            model: pinza_core::visible(model),
+            model: pinza_core::visible(request.model),
+            reveal: request.reveal,
             key,
             key_name: config.key_name().to_owned(),
         })
@@ -78,6 +83,10 @@ impl Context {
                 format!("cannot reach {} at {}: {said}", self.kind, self.shown_url),
                 Some("is the server running, and the base URL right?".to_owned()),
             ),
+            ProviderErrorKind::BadRequest if self.is_about_reveal(&said) => {
+                let hint = format!("'{}' may not know deferred tools: use --reveal append", self.model);
+                (said, Some(hint))
+            }
             ProviderErrorKind::TimedOut | ProviderErrorKind::Truncated => {
                 (format!("{said} ({})", self.shown_url), None)
             }
@@ -86,6 +95,12 @@ impl Context {
         error.message = message;
         error.hint = error.hint.map(|hint| self.quote(&hint)).or(hint);
         error
+    }
+
+    /// Whether a server complains of what only the `native` way to reveal sends.
+    fn is_about_reveal(&self, said: &str) -> bool {
+        let words = ["defer_loading", "tool_reference", "tool_search", "namespace"];
+        self.reveal == Reveal::Native && words.iter().any(|word| said.contains(word))
     }
 
     /// Somebody else's words: without the key, and not all of them.
@@ -162,7 +177,23 @@ mod tests {
         config.key = key.map(Secret::new);
         let encoded =
             Encoded { path: path.into(), query: None, headers: Vec::new(), body: Default::default() };
-        Context::new(&config, &config.base().unwrap(), &encoded, "m")
+        Context::new(&config, &config.base().unwrap(), &encoded, &request())
+    }
+
+    fn request() -> Request<'static> {
+        let (tools, reveal) = (crate::Offer::default(), Reveal::Native);
+        let (max_tokens, effort, cache_key) = (None, None, None);
+        Request { model: "m", system: "", messages: &[], tools, reveal, max_tokens, effort, cache_key }
+    }
+
+    #[test]
+    fn a_model_that_does_not_know_deferred_tools_is_named() {
+        let context = context(ProviderKind::Anthropic, "http://h", "/x", None).unwrap();
+        let dressed =
+            |said: &str| context.dress(ProviderError::new(ProviderErrorKind::BadRequest, said)).hint;
+        let hint = "'m' may not know deferred tools: use --reveal append";
+        assert_eq!(dressed("tools.2.defer_loading: Extra inputs are not permitted").as_deref(), Some(hint));
+        assert_eq!(dressed("messages: too few"), None);
     }
 
     #[test]
@@ -224,7 +255,7 @@ mod tests {
         let config = ProviderConfig::new(ProviderKind::Anthropic);
         let encoded =
             Encoded { path: "/x".into(), query: None, headers: Vec::new(), body: Default::default() };
-        let none = Context::new(&config, &config.base().unwrap(), &encoded, "m").unwrap_err();
+        let none = Context::new(&config, &config.base().unwrap(), &encoded, &request()).unwrap_err();
         assert_eq!(none.message, "there is no key for anthropic: set ANTHROPIC_API_KEY");
     }
 }

@@ -63,7 +63,7 @@ impl ProviderClient {
     pub fn stream(&self, request: &Request<'_>) -> Result<EventStream, ProviderError> {
         let server = self.server.clone();
         let encoded = server.adapter.encode(request)?;
-        let context = Arc::new(Context::new(&server.config, &server.base, &encoded, request.model)?);
+        let context = Arc::new(Context::new(&server.config, &server.base, &encoded, request)?);
         let asked = Asked::of(request, &seed()?);
         let asking = Asking::new(server, context.clone(), asked, encoded);
         let answer = async move {

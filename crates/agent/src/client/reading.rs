@@ -19,8 +19,9 @@ use crate::{
     providers::{Asked, Decoder, ProviderError, ProviderErrorKind, ProviderKind, adapter},
 };
 
-/// An answer that is longer is none: models write a few hundred kilobytes at most.
-const LONGEST: usize = 64 * 1024 * 1024;
+/// An answer that is longer is none: a hundred thousand tokens, each in an event of its own, are
+/// forty megabytes.
+const LONGEST: usize = 128 * 1024 * 1024;
 
 type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ReadError>> + Send>>;
 
@@ -116,7 +117,13 @@ impl Reading {
                 // A comment that keeps the connection alive, or an event without a word.
                 _ => Vec::new(),
             },
-            Some(Err(error)) => return Err(self.perhaps_cut(unread(error))),
+            Some(Err(error)) => {
+                self.over = true;
+                let error = self.perhaps_cut(unread(error));
+                // Many a server breaks off where it should say goodbye: whether anything is missing is
+                // for the decoder to say.
+                self.decoder.end().map_err(|_| error)?
+            }
             None => {
                 self.over = true;
                 self.decoder.end()?

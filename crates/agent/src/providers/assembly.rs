@@ -15,8 +15,8 @@ use crate::{
     message::{Call, Message, Opaque, Part},
 };
 
-/// The longest id that every provider takes back.
-const ID_LIMIT: usize = 64;
+/// The longest id that every provider takes back; Chat Completions take the shortest.
+const ID_LIMIT: usize = 40;
 
 #[derive(Debug)]
 pub(crate) struct Assembly {
@@ -58,7 +58,7 @@ impl Assembly {
         Self { kind, asked, ids, slots: Vec::new(), started: false, usage: None }
     }
 
-    /// The first event, once.
+    /// The first event, once; whatever comes first brings it along.
     pub(crate) fn start(&mut self, model: Option<&str>, events: &mut Events) {
         if !std::mem::replace(&mut self.started, true) {
             events.push(StreamEvent::Start { model: model.map(str::to_owned) });
@@ -104,6 +104,7 @@ impl Assembly {
         if more.is_empty() {
             return;
         }
+        self.start(None, events);
         match self.slots.get_mut(slot.0) {
             Some(Slot::Text { text, .. }) => {
                 text.push_str(more);
@@ -137,6 +138,7 @@ impl Assembly {
 
     /// Begins a call of the tool with our own name.
     pub(crate) fn call_tool(&mut self, id: Option<&str>, name: String, events: &mut Events) -> SlotId {
+        self.start(None, events);
         let id = self.call_id(id);
         events.push(StreamEvent::ToolcallStart { id: id.clone(), name: name.clone() });
         self.push(Slot::Call(OpenCall { id, name, arguments: String::new(), opaque: None, reported: false }))
@@ -190,6 +192,7 @@ impl Assembly {
 
     /// The model stopped: the calls that are whole, the usage, the message.
     pub(crate) fn finish(&mut self, stop: StopReason, detail: Option<String>, events: &mut Events) {
+        self.start(None, events);
         // After any of these the last thing said may be half said.
         let cut = !matches!(stop, StopReason::EndTurn | StopReason::ToolCalls);
         if cut {
@@ -243,7 +246,11 @@ pub(crate) fn is_wire_id(id: &str) -> bool {
 
 /// The data of an event, which all providers write as JSON.
 pub(crate) fn parse(data: &str) -> Result<Value, ProviderError> {
-    serde_json::from_str(data).map_err(|error| ProviderError::malformed(format_args!("no JSON ({error})")))
+    serde_json::from_str(data).map_err(|_| {
+        // Proxies put their own words into a stream when they give up.
+        let said = pinza_core::visible(data);
+        ProviderError::malformed(format_args!("in place of JSON it says: {said}"))
+    })
 }
 
 /// A number that says what an event is about. Without it the event could be about anything.

@@ -78,6 +78,10 @@ impl ChatDecoder {
             }
             Value::Array(parts) => {
                 for part in parts {
+                    for thought in part["thinking"].as_array().into_iter().flatten() {
+                        let slot = self.assembly.open_thinking();
+                        self.assembly.say(slot, thought["text"].as_str().unwrap_or_default(), events);
+                    }
                     self.content(&part["text"], events);
                 }
             }

@@ -71,7 +71,8 @@ fn assistant(parts: &[Part], names: &NameMap) -> Option<Value> {
             // Goes back under the name under which it came; servers that never sent it do not get it.
             Part::Thinking { text, opaque } => {
                 if let Some(field) = Opaque::of(opaque, KIND).and_then(|value| value["field"].as_str()) {
-                    thinking.insert(field.to_owned(), text.as_str().into());
+                    let before = thinking.get(field).and_then(Value::as_str).unwrap_or_default();
+                    thinking.insert(field.to_owned(), format!("{before}{text}").into());
                 }
             }
             Part::ToolCall(call) => calls.push(json!({

@@ -84,10 +84,13 @@ impl Writer<'_> {
             function["defer_loading"] = true.into();
             function
         });
+        let group = deferred.group;
+        // A description is required, and not every group has one.
+        let description = if group.description.is_empty() { group.name.as_str() } else { &group.description };
         json!({
             "type": "namespace",
-            "name": self.namespaces.to_wire(deferred.group.name.as_str()),
-            "description": deferred.group.description,
+            "name": self.namespaces.to_wire(group.name.as_str()),
+            "description": description,
             "tools": functions.collect::<Vec<_>>(),
         })
     }

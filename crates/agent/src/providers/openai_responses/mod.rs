@@ -31,12 +31,20 @@ impl Adapter for OpenAiResponses {
 
     fn relax(&self, body: &mut Value, complaint: &str) -> bool {
         let Some(body) = body.as_object_mut() else { return false };
-        // Models that do not reason have nothing to encrypt, and compatible servers no cache to route to.
-        if complaint.to_ascii_lowercase().contains("encrypted") && body.shift_remove("include").is_some() {
-            return true;
+        // Summaries are only for organisations that OpenAI has verified.
+        if complaint.contains("reasoning.summary")
+            && let Some(reasoning) = body.get_mut("reasoning").and_then(Value::as_object_mut)
+        {
+            return reasoning.shift_remove("summary").is_some();
         }
-        let refused =
-            ["reasoning", "prompt_cache_key", "include"].into_iter().find(|name| complaint.contains(name));
-        refused.is_some_and(|name| body.shift_remove(name).is_some())
+        // Models that do not reason have nothing to encrypt, and compatible servers no cache to route to.
+        let complaint = complaint.to_ascii_lowercase();
+        let about = [
+            ("include", "encrypted"),
+            ("reasoning", "reasoning.effort"),
+            ("prompt_cache_key", "prompt_cache_key"),
+        ];
+        let mut about = about.into_iter().filter(|(_, word)| complaint.contains(word));
+        about.any(|(field, _)| body.shift_remove(field).is_some())
     }
 }

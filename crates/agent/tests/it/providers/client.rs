@@ -235,6 +235,54 @@ async fn a_page_in_place_of_a_stream_is_no_answer() {
     assert_eq!(error.message, "the provider answered with text/html in place of a stream");
     assert_eq!(error.hint.as_deref(), Some("check the base URL"));
     assert_eq!(server.connections(), 1);
+    let failure = json!({ "error": { "type": "invalid_request_error", "message": "no such deployment" } });
+    let server = WireServer::start(move |_| Reply::json(&failure));
+    let mut config = ProviderConfig::new(ProviderKind::OpenAi);
+    config.base_url = Some(server.url("/v1"));
+    let client = ProviderClient::new(config).unwrap();
+    let error = listen(&client, &question(&[Message::user("Hi")])).await.unwrap_err();
+    assert_eq!(error.message, "the provider reports: no such deployment");
+}
+
+/// Whoever has no end is given none of our memory.
+#[tokio::test]
+async fn what_a_server_sends_is_bounded() {
+    let endless = |status: &'static str, kind: &'static str| {
+        let head = pinza_testkit::wire::head(status, &[("content-type", kind)]);
+        let again = format!(": {}\n", "x".repeat(1 << 20)).into_bytes();
+        WireServer::start(move |_| Reply::Endless {
+            head: head.clone(),
+            again: again.clone(),
+            pause: Duration::ZERO,
+        })
+    };
+    let ask = async |server: &WireServer| {
+        let mut config = ProviderConfig::new(ProviderKind::OpenAi);
+        config.base_url = Some(server.url("/v1"));
+        let client = ProviderClient::new(config).unwrap();
+        listen(&client, &question(&[Message::user("Hi")])).await.unwrap_err()
+    };
+    let stream = endless("200 OK", "text/event-stream");
+    let error = ask(&stream).await;
+    assert_eq!(error.message, "the provider's answer is longer than 128 MiB");
+    assert_eq!((error.kind, stream.connections()), (ProviderErrorKind::Malformed, 1));
+    let failure = endless("400 Bad Request", "text/plain");
+    let error = ask(&failure).await;
+    assert!(
+        error.message.starts_with("the provider answered 400: : xxxx") && error.message.len() < 700,
+        "{error}"
+    );
+}
+
+/// A server that breaks off after the last word, in place of saying goodbye.
+#[tokio::test]
+async fn an_answer_that_is_whole_is_not_lost() {
+    let raw = "data: {\"choices\":[{\"delta\":{\"content\":\"Hm\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let turn = Turn { raw: Some(raw.into()), cut: Some(raw.len()), ..Turn::default() };
+    let server = ModelServer::start(Script::new([turn]));
+    let events =
+        listen(&client(&server, ProviderKind::OpenAi), &question(&[Message::user("Hi")])).await.unwrap();
+    assert!(matches!(events.last(), Some(StreamEvent::Done { stop: StopReason::EndTurn, .. })));
 }
 
 /// A server that goes silent in the middle ends the answer, not the program.

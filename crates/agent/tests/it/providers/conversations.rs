@@ -246,6 +246,25 @@ async fn a_load_that_fails_says_why() {
     }
 }
 
+/// Some servers count their calls from zero in every answer, or give all of them one id.
+#[tokio::test]
+async fn ids_that_a_server_uses_twice_are_told_apart() {
+    for kind in ProviderKind::ALL {
+        let turn = || {
+            let mut turn = Turn::calls([("say", json!({ "value": "a" })), ("say", json!({ "value": "b" }))]);
+            turn.calls.iter_mut().for_each(|call| call.id = Some("call_0".into()));
+            turn
+        };
+        let server = ModelServer::start(Script::new([turn(), turn(), Turn::text("Done.")]));
+        let mut session = Session::new(client(&server, kind), Reveal::Append);
+        session.say(Message::user("Go")).await.unwrap();
+        assert_eq!(server.failures(), [""; 0], "{kind}");
+        let calls = session.messages.iter().flat_map(Message::calls);
+        let ids: std::collections::HashSet<&str> = calls.map(|call| call.id.as_str()).collect();
+        assert_eq!(ids.len(), 4, "{kind}: {ids:?}");
+    }
+}
+
 /// Arguments that are no JSON go back to the model in a form that every provider takes.
 #[tokio::test]
 async fn malformed_arguments_can_be_sent_back() {

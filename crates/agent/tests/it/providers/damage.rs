@@ -5,6 +5,7 @@
 
 use bytes::Bytes;
 use pinza_agent::{ProviderErrorKind, ProviderKind};
+use proptest::{collection::vec, prelude::*};
 
 use super::streams::{Fixture, Heard, check_deltas, check_laws, fixtures, hear};
 
@@ -91,6 +92,23 @@ async fn spoil(kind: ProviderKind) {
             }
         }
         assert_eq!(whole(&fixture).await, full, "reading leaves nothing behind");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Events in any order, any of them missing or there twice: whatever is heard, the laws hold.
+    #[test]
+    fn shuffled(kind in 0..4_usize, which in any::<prop::sample::Index>(), order in vec(any::<prop::sample::Index>(), 0..12)) {
+        let kind = ProviderKind::ALL[kind];
+        let fixtures = fixtures(kind);
+        let text = String::from_utf8(which.get(&fixtures).bytes.clone()).unwrap();
+        let events: Vec<&str> = text.split_inclusive("\n\n").collect();
+        let shuffled: String = order.iter().map(|index| *index.get(&events)).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let heard = runtime.block_on(hear(kind, vec![shuffled.clone().into()]));
+        check_laws(&heard, &shuffled);
     }
 }
 

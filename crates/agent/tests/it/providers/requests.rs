@@ -207,6 +207,10 @@ fn thoughts_go_back_to_whom_they_came_from() {
             opaque: sealed(ProviderKind::OpenAi, json!({ "field": "reasoning_content" })),
         },
         Part::Thinking { text: "d".into(), opaque: None },
+        Part::Thinking {
+            text: "f".into(),
+            opaque: sealed(ProviderKind::OpenAi, json!({ "field": "reasoning_content" })),
+        },
         Part::Text {
             text: "e".into(),
             opaque: sealed(ProviderKind::Gemini, json!({ "thoughtSignature": "G1" })),
@@ -240,7 +244,7 @@ fn thoughts_go_back_to_whom_they_came_from() {
     assert_eq!(body["input"][2]["role"], "assistant");
 
     let body = world.encode(ProviderKind::OpenAi, Reveal::Append);
-    assert_eq!(body["messages"][2]["reasoning_content"], "c");
+    assert_eq!(body["messages"][2]["reasoning_content"], "cf");
     assert_eq!(body["messages"][2]["tool_calls"].as_array().unwrap().len(), 2);
 
     let body = world.encode(ProviderKind::Gemini, Reveal::Append);
@@ -297,7 +301,9 @@ fn odd_ids_and_names_of_another_provider_are_made_to_fit() {
     let used = &body["messages"][1]["content"][0];
     assert_eq!(used["id"], body["messages"][2]["content"][0]["tool_use_id"]);
     let fits = |text: &str| {
-        text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        text.len() <= 64
+            && !text.is_empty()
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
     };
     assert!(fits(used["id"].as_str().unwrap()) && fits(used["name"].as_str().unwrap()), "{used}");
     let body = world.encode(ProviderKind::Gemini, Reveal::Stable);
@@ -321,6 +327,55 @@ fn what_nothing_was_said_in_is_not_sent() {
     );
     assert_eq!(world.encode(ProviderKind::Gemini, Reveal::Append)["contents"].as_array().unwrap().len(), 3);
     assert_eq!(world.encode(ProviderKind::OpenAi, Reveal::Append)["messages"].as_array().unwrap().len(), 4);
+}
+
+/// What servers of a kind disagree on is said in the other way; any other complaint is not ours to mend.
+#[test]
+fn complaints_are_understood() {
+    let check = |kind: ProviderKind, before: Value, complaint: &str, after: Option<Value>| {
+        let mut body = before.clone();
+        let rewritten = adapter(kind).relax(&mut body, complaint);
+        assert_eq!(rewritten.then_some(&body), after.as_ref(), "{kind}: {complaint}");
+        assert!(rewritten || body == before, "{kind}: {complaint}");
+    };
+    use ProviderKind as Kind;
+    let limit = json!({ "max_tokens": 9 });
+    let renamed = json!({ "max_completion_tokens": 9 });
+    check(Kind::OpenAi, limit.clone(), "use 'max_completion_tokens' instead", Some(renamed.clone()));
+    check(Kind::OpenAi, renamed, "max_completion_tokens is too large", None);
+    check(Kind::OpenAi, json!({ "reasoning_effort": "low" }), "reasoning_effort: unknown", Some(json!({})));
+    check(Kind::OpenAi, limit.clone(), "messages: field required", None);
+    let thinking = json!({ "max_tokens": 5000, "thinking": { "type": "adaptive" }, "output_config": { "effort": "high" } });
+    let budget = json!({ "max_tokens": 5000, "thinking": { "type": "enabled", "budget_tokens": 4999 } });
+    check(
+        Kind::Anthropic,
+        thinking.clone(),
+        "adaptive thinking is not supported on this model",
+        Some(budget),
+    );
+    check(Kind::Anthropic, thinking, "messages: roles must alternate", None);
+    check(
+        Kind::Anthropic,
+        json!({ "max_tokens": 99 }),
+        "max_tokens: 99 > 50, which is",
+        Some(json!({ "max_tokens": 50 })),
+    );
+    check(Kind::Anthropic, json!({ "max_tokens": 99 }), "max_tokens: 99 > 500", None);
+    let reasoning = json!({ "include": ["x"], "reasoning": { "effort": "low", "summary": "auto" } });
+    let without = json!({ "include": ["x"], "reasoning": { "effort": "low" } });
+    check(Kind::OpenAiResponses, reasoning.clone(), "verify to use `reasoning.summary`", Some(without));
+    let without = json!({ "reasoning": { "effort": "low", "summary": "auto" } });
+    check(
+        Kind::OpenAiResponses,
+        reasoning.clone(),
+        "Encrypted content is not supported with this model.",
+        Some(without),
+    );
+    check(Kind::OpenAiResponses, reasoning, "provided without its required 'reasoning' item", None);
+    let config = json!({ "generationConfig": { "maxOutputTokens": 1, "thinkingConfig": {} } });
+    let without = json!({ "generationConfig": { "maxOutputTokens": 1 } });
+    check(Kind::Gemini, config.clone(), "Thinking level is not supported for this model.", Some(without));
+    check(Kind::Gemini, config, "contents is required", None);
 }
 
 #[test]

@@ -39,8 +39,11 @@ pub(super) struct Heard {
 
 impl Heard {
     pub(super) fn ends(&self) -> Vec<&Call> {
-        let end = |event| if let &StreamEvent::ToolcallEnd { ref call } = event { Some(call) } else { None };
-        self.events.iter().filter_map(end).collect()
+        let ends = self.events.iter().filter_map(|event| match event {
+            StreamEvent::ToolcallEnd { call } => Some(call),
+            _ => None,
+        });
+        ends.collect()
     }
 
     pub(super) fn done(&self) -> Option<(StopReason, &Message)> {

@@ -42,9 +42,10 @@ pub(super) fn stream(answer: &Answer<'_>) -> String {
 
 /// The calls with their arguments interleaved: a piece of each in turn.
 fn calls(answer: &Answer<'_>) -> Vec<Value> {
-    let calls = answer.turn.calls.iter().enumerate();
+    let calls = &answer.turn.calls;
     let mut deltas: Vec<Value> = calls
-        .clone()
+        .iter()
+        .enumerate()
         .map(|(index, call)| {
             json!({
                 "index": index,
@@ -54,7 +55,7 @@ fn calls(answer: &Answer<'_>) -> Vec<Value> {
             })
         })
         .collect();
-    let arguments: Vec<Vec<String>> = calls.map(|(_, call)| pieces(&call.text())).collect();
+    let arguments: Vec<Vec<String>> = calls.iter().map(|call| pieces(&call.text())).collect();
     let most = arguments.iter().map(Vec::len).max().unwrap_or(0);
     for round in 0..most {
         for (index, pieces) in arguments.iter().enumerate() {

@@ -54,6 +54,9 @@ impl Stream<'_> {
             "error": null,
             "incomplete_details": reason.map(|reason| json!({ "reason": reason })),
             "model": self.answer.request["model"],
+            "parallel_tool_calls": true,
+            "tool_choice": "auto",
+            "tools": self.answer.request.get("tools").unwrap_or(&Value::Array(Vec::new())),
             "output": if usage.is_null() { json!([]) } else { Value::from(self.output.clone()) },
             "usage": usage,
         })

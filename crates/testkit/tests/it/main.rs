@@ -1,0 +1,8 @@
+//! The fakes themselves: a fake that is wrong makes every test that stands on it wrong.
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod program;
+#[cfg(test)]
+mod support;
