@@ -33,6 +33,7 @@ pub(crate) struct Config {
     pub(crate) net: NetTable,
     pub(crate) tools: ToolsTable,
     pub(crate) files: FilesTable,
+    pub(crate) search: SearchTable,
     // Read by parts of Pinza that are yet to come; kept as they are.
     #[serde(rename = "providers")]
     _providers: IndexMap<String, Value>,
@@ -147,6 +148,13 @@ pub(crate) struct ToolsTable {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilesTable {
     pub(crate) hardlinks: HardlinksWord,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SearchTable {
+    /// A file of word vectors; a relative path begins at home.
+    pub(crate) table: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use pinza::{
-    Builder, Pinza, Policy, Rule, Verdict,
+    Builder, Pinza, Policy, Rule, Verdict, WordFile,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::{Caps, Place},
     state::Store,
@@ -88,6 +88,11 @@ impl Session {
             .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?)
             .modules(module_directories(global, &home));
+        match word_table(&home, &config) {
+            Ok(Some(table)) => builder = builder.word_table(table),
+            Ok(None) => {}
+            Err(problem) => problems.push(problem),
+        }
         if global.allow_override {
             builder = builder.allow_override();
         }
@@ -139,6 +144,16 @@ fn approver(global: &Global, home: &Home) -> Option<Arc<dyn Approver>> {
     }
     let on_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     on_terminal.then(|| Arc::new(TerminalApprover::new(home.config_file())) as Arc<dyn Approver>)
+}
+
+/// The word vectors of `[search]`. Without them searches go by words alone, so a fault is only reported.
+fn word_table(home: &Home, config: &Config) -> std::result::Result<Option<Arc<WordFile>>, Problem> {
+    let Some(path) = &config.search.table else { return Ok(None) };
+    WordFile::open(home.path.join(path)).map(|file| Some(Arc::new(file))).map_err(|error| Problem {
+        file: Some(home.config_file().display().to_string()),
+        entry: None,
+        message: format!("search.table does not count: {error}"),
+    })
 }
 
 fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem> {
