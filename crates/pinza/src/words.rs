@@ -138,6 +138,10 @@ impl Loaded {
         if word.chars().count() > LONGEST_WORD {
             return Vec::new();
         }
+        // Most words are a piece; what merging would find need not be looked for.
+        if let Some(piece) = self.pieces.get(&format!("{WORD_START}{word}")) {
+            return vec![*piece];
+        }
         let mut parts: Vec<String> =
             std::iter::once(WORD_START).chain(word.chars()).map(String::from).collect();
         while let Some(at) = self.next_merge(&parts) {
@@ -254,14 +258,90 @@ fn read_tokenizer(path: &Path) -> Result<(HashMap<String, usize>, Ranks), WordFi
     Ok((vocab, ranks))
 }
 
-/// IEEE 754's sixteen bits: sign, five of exponent, ten of fraction.
+/// IEEE 754's sixteen bits in its thirty-two: sign, exponent with another bias, fraction.
 fn half(bits: u16) -> f32 {
-    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
-    let exponent = i32::from(bits >> 10 & 0x1f);
-    let fraction = f32::from(bits & 0x3ff) / 1024.0;
+    let bits = u32::from(bits);
+    let (sign, exponent, fraction) = (bits >> 15 << 31, bits >> 10 & 0x1f, (bits & 0x3ff) << 13);
     match exponent {
-        0 => sign * fraction * 2.0_f32.powi(-14),
+        // Smaller than 2^-14: nothing to the direction of a vector.
+        0 => 0.0,
         31 => f32::NAN,
-        _ => sign * (1.0 + fraction) * 2.0_f32.powi(exponent - 15),
+        exponent => f32::from_bits(sign | (exponent + 112) << 23 | fraction),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix of three rows, two wide: (1, 0), (0, 2), (-0.5, 0.25).
+    const CELLS: [u16; 6] = [0x3c00, 0, 0, 0x4000, 0xb800, 0x3400];
+    const TOKENIZER: &str = r#"{"model": {
+        "vocab": {"▁": 9, "▁send": 0, "ing": 1, "▁re": 2, "<0x61>": 0},
+        "merges": ["▁ s", "▁s e", "▁se n", ["▁sen", "d"], "i n", "in g", "▁ r", "▁r e"]
+    }}"#;
+
+    fn file(heading: &str, cells: &[u16], tokenizer: Option<&str>) -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("words.safetensors");
+        let mut bytes = (heading.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(heading.as_bytes());
+        bytes.extend(cells.iter().flat_map(|cell| cell.to_le_bytes()));
+        fs::write(&path, bytes).unwrap();
+        if let Some(tokenizer) = tokenizer {
+            fs::write(directory.path().join("a_tokenizer_config.json"), tokenizer).unwrap();
+        }
+        (directory, path)
+    }
+
+    fn matrix(dtype: &str, shape: &str, to: usize) -> String {
+        format!(
+            r#"{{"__metadata__": {{}}, "e": {{"dtype": "{dtype}", "shape": {shape}, "data_offsets": [0, {to}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn words_are_the_mean_of_their_pieces() {
+        let (_directory, path) = file(&matrix("F16", "[3, 2]", 12), &CELLS, Some(TOKENIZER));
+        let file = WordFile::open(&path).unwrap();
+        file.load().unwrap();
+        for (word, expected) in [
+            ("send", Some(vec![1.0, 0.0])),
+            ("sending", Some(vec![0.5, 1.0])),
+            ("rea", Some(vec![0.25, 0.125])),
+            ("xyz", None),
+            ("", None),
+        ] {
+            assert_eq!(file.vector(word), expected, "{word}");
+        }
+        assert_eq!(file.vector(&"send".repeat(100)), None);
+    }
+
+    #[test]
+    fn a_file_that_is_none_says_why() {
+        let good = matrix("F16", "[3, 2]", 12);
+        let longer = matrix("F16", "[4, 2]", 16);
+        let huge = matrix("F16", "[18446744073709551615, 2]", 16);
+        let two = r#"{"a": {}, "b": {}}"#;
+        for (heading, cells, tokenizer, expected) in [
+            (good.as_str(), &CELLS[..], None, "there is no *tokenizer*.json beside it"),
+            (&longer, &CELLS, Some(TOKENIZER), "it was cut off"),
+            (&huge, &CELLS, Some(TOKENIZER), "one matrix of half floats"),
+            (&matrix("F32", "[3, 2]", 12), &CELLS, Some(TOKENIZER), "not F32 [3, 2]"),
+            (&matrix("F16", "[6]", 12), &CELLS, Some(TOKENIZER), "not F16 [6]"),
+            (two, &CELLS, Some(TOKENIZER), "not 2 tensors"),
+            ("hello", &CELLS, Some(TOKENIZER), "it is not a safetensors file"),
+        ] {
+            let (_directory, path) = file(heading, cells, tokenizer);
+            let error = WordFile::open(&path).unwrap_err().to_string();
+            assert!(error.contains(expected) && error.contains("words.safetensors"), "{error}");
+        }
+        assert!(WordFile::open("/nowhere/words").unwrap_err().to_string().contains("cannot read it"));
+        let (_directory, path) = file(&good, &CELLS, Some("{}"));
+        let file = WordFile::open(&path).unwrap();
+        assert!(
+            file.load().unwrap_err().to_string().contains("tokenizer_config.json: it is not a tokenizer")
+        );
+        assert_eq!(file.vector("send"), None);
     }
 }

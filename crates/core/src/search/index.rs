@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::{
     document::Document,
     near::NearWords,
-    query::Query,
     thesaurus::concepts,
     words::{all_words, stem, words},
 };
@@ -58,6 +57,30 @@ pub(super) struct Postings {
     near: NearWords,
 }
 
+/// Terms that are looked for, each once, with what they weigh.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted(Vec<(Term, f32)>);
+
+impl Wanted {
+    pub(super) fn terms(&self) -> &[(Term, f32)] {
+        &self.0
+    }
+
+    /// Of two weights the larger: saying a thing twice does not make it two things.
+    fn want(&mut self, term: Term, weight: f32) {
+        match self.0.iter_mut().find(|(known, _)| *known == term) {
+            Some((_, known)) => *known = known.max(weight),
+            None => self.0.push((term, weight)),
+        }
+    }
+
+    pub(super) fn join(parts: &[Self]) -> Self {
+        let mut whole = Self::default();
+        parts.iter().flat_map(Self::terms).for_each(|(term, weight)| whole.want(*term, *weight));
+        whole
+    }
+}
+
 /// A document on its way into the index.
 #[derive(Default)]
 struct Counts {
@@ -94,29 +117,19 @@ impl Postings {
     }
 
     /// What a clause asks for: terms of the catalog, each once, with what they weigh.
-    pub(super) fn wanted(&self, clause: &[String]) -> Vec<(Term, f32)> {
-        let mut wanted: Vec<(Term, f32)> = Vec::new();
-        let mut want = |term: Term, weight: f32| match wanted.iter_mut().find(|(known, _)| *known == term) {
-            Some((_, known)) => *known = known.max(weight),
-            None => wanted.push((term, weight)),
-        };
+    pub(super) fn wanted(&self, clause: &[String]) -> Wanted {
+        let mut wanted = Wanted::default();
         for word in clause {
             let stem = stem(word);
             let is_number = word.starts_with(|c: char| c.is_ascii_digit());
             match self.vocabulary.get(&*stem) {
-                Some(term) => want(*term, if is_number { weight::DIGITS } else { 1.0 }),
-                None => self.near.to(&stem).for_each(|term| want(term, weight::NEAR)),
+                Some(term) => wanted.want(*term, if is_number { weight::DIGITS } else { 1.0 }),
+                None => self.near.to(&stem).for_each(|term| wanted.want(term, weight::NEAR)),
             }
             let known = concepts(&stem).iter().filter_map(|concept| self.concepts.get(concept));
-            known.for_each(|term| want(*term, weight::CONCEPT));
+            known.for_each(|term| wanted.want(*term, weight::CONCEPT));
         }
         wanted
-    }
-
-    /// What the whole of a request asks for.
-    pub(super) fn wanted_by(&self, query: &Query) -> Vec<(Term, f32)> {
-        let words: Vec<String> = query.words().map(str::to_owned).collect();
-        self.wanted(&words)
     }
 
     fn count(&mut self, document: &Document) -> Counts {

@@ -2,11 +2,11 @@
 //! much of its name was said, whether it *is* the name; then a little of everything that was asked for,
 //! and tools that are almost the same on one line.
 
-use std::{collections::BinaryHeap, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     document::Document,
-    index::{Postings, Term},
+    index::{Postings, Term, Wanted},
     query::Query,
     vectors::{Vectors, WordTable, standardise},
     words::all_words,
@@ -26,6 +26,8 @@ const CANDIDATES_EACH: usize = 4;
 const NAMED: f32 = 1_000.0;
 const PREFIX: f32 = 500.0;
 const SHORTEST_PREFIX: usize = 3;
+/// In bytes; what is longer is no name.
+const LONGEST_NAME: usize = 4 * crate::names::LIMIT;
 /// From which overlap of their own words on two tools are one to a reader; for equal names less.
 const SAME: f32 = 0.9;
 const SAME_NAMED: f32 = 0.6;
@@ -109,54 +111,57 @@ impl Index {
 
     fn best(&self, text: &str, limit: usize, is_there: &dyn Fn(usize) -> bool) -> Vec<Hit> {
         let query = Query::parse(text);
-        let wanted = self.postings.wanted_by(&query);
-        let scores = self.scores(text, &query, &wanted);
-        let candidates = candidates(scores, CANDIDATES.max(limit * CANDIDATES_EACH), is_there);
-        self.fold(self.spread(candidates, &query, &wanted), limit)
+        let clauses: Vec<Wanted> = query.clauses.iter().map(|clause| self.postings.wanted(clause)).collect();
+        let whole = Wanted::join(&clauses);
+        let mut scores = self.scores(&whole, &clauses);
+        self.add_nearness(&query, &mut scores);
+        self.add_names(text, &mut scores);
+        let candidates = candidates(&scores, CANDIDATES.max(limit * CANDIDATES_EACH), is_there);
+        self.fold(self.spread(candidates, limit, query.requests, whole.terms()), limit)
     }
 
-    /// A score for each document; zero is no hit.
-    fn scores(&self, text: &str, query: &Query, wanted: &[(Term, f32)]) -> Vec<f32> {
+    /// How well each document fits by its words; zero is not at all.
+    fn scores(&self, whole: &Wanted, clauses: &[Wanted]) -> Vec<f32> {
         let count = self.labels.len();
         let mut scores = vec![0.0; count];
-        self.add(wanted, &mut scores);
+        self.add(whole, &mut scores);
         let mut best = vec![0.0_f32; count];
-        let mut clause_scores = vec![0.0; count];
-        for clause in &query.clauses {
-            clause_scores.fill(0.0);
-            self.add(&self.postings.wanted(clause), &mut clause_scores);
-            best.iter_mut().zip(&clause_scores).for_each(|(best, score)| *best = best.max(*score));
+        let mut of_clause = vec![0.0; count];
+        for clause in clauses {
+            of_clause.fill(0.0);
+            self.add(clause, &mut of_clause);
+            best.iter_mut().zip(&of_clause).for_each(|(best, score)| *best = best.max(*score));
         }
-        let (whole, clause) = (WHOLE / highest(&scores), BEST_CLAUSE / highest(&best));
-        scores.iter_mut().zip(&best).for_each(|(score, best)| *score = *score * whole + best * clause);
-        for (term, weight) in wanted {
+        let (share, clause_share) = (WHOLE / highest(&scores), BEST_CLAUSE / highest(&best));
+        scores.iter_mut().zip(&best).for_each(|(score, best)| *score = *score * share + best * clause_share);
+        for (term, weight) in whole.terms() {
             for posting in self.postings.in_names(*term) {
                 scores[posting.document as usize] += NAME * weight * posting.impact;
             }
         }
-        if let Some((vectors, table)) = &self.vectors
-            && let Some(near) = vectors.nearness(query.words().map(str::to_owned), &**table)
-        {
-            standardise(&mut scores);
-            scores
-                .iter_mut()
-                .zip(near)
-                .for_each(|(score, near)| *score = *score * (1.0 - TABLE) + near * TABLE);
-        }
-        self.add_names(text, &mut scores);
         scores
     }
 
-    fn add(&self, wanted: &[(Term, f32)], scores: &mut [f32]) {
-        for (term, weight) in wanted {
+    fn add(&self, wanted: &Wanted, scores: &mut [f32]) {
+        for (term, weight) in wanted.terms() {
             for posting in self.postings.of(*term) {
                 scores[posting.document as usize] += weight * posting.impact;
             }
         }
     }
 
+    fn add_nearness(&self, query: &Query, scores: &mut [f32]) {
+        let Some((vectors, table)) = &self.vectors else { return };
+        let Some(near) = vectors.nearness(query.words().map(str::to_owned), &**table) else { return };
+        standardise(scores);
+        scores.iter_mut().zip(near).for_each(|(score, near)| *score = *score * (1.0 - TABLE) + near * TABLE);
+    }
+
     /// Somebody who writes a name means that tool; who begins one, those that begin so.
     fn add_names(&self, text: &str, scores: &mut [f32]) {
+        if text.len() > LONGEST_NAME {
+            return;
+        }
         let wanted = letters(text);
         let is_one_word = !text.trim().contains(char::is_whitespace);
         let from = self.names.partition_point(|(name, _)| *name < wanted);
@@ -173,38 +178,46 @@ impl Index {
     /// Where several things are asked for, what one tool has answered counts less for the next.
     fn spread(
         &self,
-        candidates: Vec<(usize, f32)>,
-        query: &Query,
+        mut left: Vec<(usize, f32)>,
+        limit: usize,
+        requests: usize,
         wanted: &[(Term, f32)],
     ) -> Vec<(usize, f32)> {
-        if query.requests < 2 {
-            return candidates;
+        if requests < 2 {
+            return left;
         }
         #[expect(clippy::cast_precision_loss, reason = "requests are few")]
-        let answered = ANSWERED * (1.0 - 1.0 / query.requests as f32);
-        let gain = |document: usize| -> Vec<f32> {
-            wanted.iter().map(|(term, weight)| weight * self.postings.impact(document, *term)).collect()
+        let answered = ANSWERED * (1.0 - 1.0 / requests as f32);
+        let gain = |(document, _): &(usize, f32)| -> Vec<f32> {
+            wanted.iter().map(|(term, weight)| weight * self.postings.impact(*document, *term)).collect()
         };
-        let gains: Vec<Vec<f32>> = candidates.iter().map(|(document, _)| gain(*document)).collect();
-        let most: Vec<f32> = (0..wanted.len())
-            .map(|at| gains.iter().map(|gain| gain[at]).fold(f32::EPSILON, f32::max))
-            .collect();
+        let mut gains: Vec<Vec<f32>> = left.iter().map(gain).collect();
+        let mut most = vec![f32::EPSILON; wanted.len()];
+        for gain in &gains {
+            most.iter_mut().zip(gain).for_each(|(most, gain)| *most = most.max(*gain));
+        }
         let mut open = vec![1.0_f32; wanted.len()];
-        let mut left: Vec<usize> = (0..candidates.len()).collect();
-        let mut ordered = Vec::with_capacity(candidates.len());
-        while !left.is_empty() {
+        let mut ordered = Vec::with_capacity(left.len());
+        // Some of them will be folded into others.
+        while ordered.len() < limit * 2 && !left.is_empty() {
             let score = |at: usize| {
-                let whole: f32 = gains[at].iter().sum();
-                let still: f32 = gains[at].iter().zip(&open).map(|(gain, open)| gain * open).sum();
-                candidates[at].1 * if whole > 0.0 { still / whole } else { 1.0 }
+                let (all, still) = gains[at]
+                    .iter()
+                    .zip(&open)
+                    .fold((0.0, 0.0), |(all, still), (gain, open)| (all + gain, still + gain * open));
+                left[at].1 * if all > 0.0 { still / all } else { 1.0 }
             };
-            let best = (0..left.len()).reduce(|a, b| if score(left[b]) > score(left[a]) { b } else { a });
-            let chosen = left.remove(best.unwrap_or(0));
-            for (open, (gain, most)) in open.iter_mut().zip(gains[chosen].iter().zip(&most)) {
+            let scored = (0..left.len()).map(|at| (at, score(at)));
+            let best = scored
+                .reduce(|best, next| if next.1 > best.1 { next } else { best })
+                .map_or(0, |best| best.0);
+            let gain = gains.remove(best);
+            for (open, (gain, most)) in open.iter_mut().zip(gain.iter().zip(&most)) {
                 *open *= 1.0 - answered * gain / most;
             }
-            ordered.push(candidates[chosen]);
+            ordered.push(left.remove(best));
         }
+        ordered.extend(left);
         ordered
     }
 
@@ -234,32 +247,25 @@ impl Index {
 
 /// The best documents that are there, best first. Rights are looked up only for those that
 /// would be shown, because each may mean going through all rules.
-fn candidates(scores: Vec<f32>, count: usize, is_there: &dyn Fn(usize) -> bool) -> Vec<(usize, f32)> {
-    let found = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0);
-    let mut heap: BinaryHeap<Ranked> = found.map(|(document, score)| Ranked { score, document }).collect();
-    let best = std::iter::from_fn(|| heap.pop());
-    best.filter(|it| is_there(it.document)).take(count).map(|it| (it.document, it.score)).collect()
-}
-
-/// By score; among equals the earlier document.
-#[derive(PartialEq)]
-struct Ranked {
-    score: f32,
-    document: usize,
-}
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+fn candidates(scores: &[f32], count: usize, is_there: &dyn Fn(usize) -> bool) -> Vec<(usize, f32)> {
+    let mut found: Vec<(usize, f32)> =
+        scores.iter().copied().enumerate().filter(|(_, score)| *score > 0.0).collect();
+    let better = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let mut best = Vec::with_capacity(count);
+    // Mostly the first few are enough; who may see little has more of them sorted.
+    let mut sorted = 0;
+    while best.len() < count && sorted < found.len() {
+        let next = &mut found[sorted..];
+        let few = (count * 2).max(sorted * 4).min(next.len());
+        if few < next.len() {
+            next.select_nth_unstable_by(few, better);
+        }
+        next[..few].sort_unstable_by(better);
+        let there = next[..few].iter().filter(|(document, _)| is_there(*document));
+        best.extend(there.take(count - best.len()).copied());
+        sorted += few;
     }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.score.total_cmp(&other.score).then(other.document.cmp(&self.document))
-    }
+    best
 }
 
 fn highest(scores: &[f32]) -> f32 {

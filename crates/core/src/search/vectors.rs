@@ -11,15 +11,15 @@ pub trait WordTable: std::fmt::Debug + Send + Sync {
     fn vector(&self, word: &str) -> Option<Vec<f32>>;
 }
 
-/// One unit vector a document, in sixteen bits: half the memory to go through at each search.
+/// One unit vector a document, in bytes: a search goes through all of them, and memory is what it waits for.
 #[derive(Debug)]
 pub(super) struct Vectors {
     dimensions: usize,
-    cells: Vec<i16>,
+    cells: Vec<i8>,
 }
 
-/// Products of two unit vectors at this scale still fit 32 bits when summed.
-const SCALE: f32 = 32_767.0;
+/// Cells of unit vectors are small; the few beyond a third are cut there.
+const SCALE: f32 = 381.0;
 
 impl Vectors {
     /// `None` if the table knows no word of the catalog.
@@ -72,13 +72,13 @@ pub(super) fn standardise(scores: &mut [f32]) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "only the order of the products matters")]
-fn product(a: &[i16], b: &[i16]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>() as f32
+fn product(a: &[i8], b: &[i8]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum::<i32>() as f32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a cell of a unit vector is at most one")]
-fn quantised(unit: &[f32]) -> Vec<i16> {
-    unit.iter().map(|cell| (cell * SCALE) as i16).collect()
+#[expect(clippy::cast_possible_truncation, reason = "the cast stops at the largest byte")]
+fn quantised(unit: &[f32]) -> Vec<i8> {
+    unit.iter().map(|cell| (cell * SCALE) as i8).collect()
 }
 
 /// The direction in which words point together.
