@@ -11,6 +11,11 @@ pub(crate) fn run(printer: &Printer, session: &Session, wanted: &SearchTools) ->
     let queries = queries(&wanted.words);
     let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
     let found = find(&view, &queries, wanted.group.as_deref(), wanted.limit)?;
+    printer.problems(&session.problems);
+    // It was read by the search, if at all.
+    if let Some(Err(error)) = session.words.as_ref().map(|words| words.load()) {
+        printer.warning(&format!("search.table does not count: {error}"));
+    }
     printer.json_or(
         || json!({ "tools": found.iter().map(summary).collect::<Vec<_>>() }),
         |out| match found.as_slice() {
