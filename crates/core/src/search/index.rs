@@ -208,7 +208,6 @@ impl Postings {
     }
 
     /// Second pass, when it is known how rare each term is.
-    #[expect(clippy::cast_precision_loss, reason = "a catalog has far fewer than 2^24 tools")]
     fn fill(&mut self, counts: Vec<Counts>) {
         let total = counts.len() as f32;
         let mut seen = vec![0.0_f32; self.lists.len()];

@@ -186,7 +186,6 @@ impl Index {
         if requests < 2 {
             return left;
         }
-        #[expect(clippy::cast_precision_loss, reason = "requests are few")]
         let answered = ANSWERED * (1.0 - 1.0 / requests as f32);
         let gain = |(document, _): &(usize, f32)| -> Vec<f32> {
             wanted.iter().map(|(term, weight)| weight * self.postings.impact(*document, *term)).collect()
@@ -239,7 +238,6 @@ impl Index {
         let either = mine.len() + theirs.len() - common;
         let are_named_alike = self.labels[a].local == self.labels[b].local;
         let needed = if are_named_alike { SAME_NAMED } else { SAME };
-        #[expect(clippy::cast_precision_loss, reason = "a description has few words")]
         let overlap = common as f32 / either.max(1) as f32;
         overlap >= needed
     }

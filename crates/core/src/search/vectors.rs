@@ -63,7 +63,6 @@ impl Vectors {
 
 /// Brings scores of any scale to mean 0 and deviation 1, so that they can be added.
 pub(super) fn standardise(scores: &mut [f32]) {
-    #[expect(clippy::cast_precision_loss, reason = "a catalog has far fewer than 2^24 tools")]
     let count = scores.len() as f32;
     let mean = scores.iter().sum::<f32>() / count;
     let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f32>() / count;
@@ -71,12 +70,10 @@ pub(super) fn standardise(scores: &mut [f32]) {
     scores.iter_mut().for_each(|score| *score = (*score - mean) / deviation);
 }
 
-#[expect(clippy::cast_precision_loss, reason = "only the order of the products matters")]
 fn product(a: &[i8], b: &[i8]) -> f32 {
     a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum::<i32>() as f32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the cast stops at the largest byte")]
 fn quantised(unit: &[f32]) -> Vec<i8> {
     unit.iter().map(|cell| (cell * SCALE) as i8).collect()
 }

@@ -142,7 +142,6 @@ fn measure(index: &Index, tools: &[Tool], requests: &[Request]) -> Figures {
 
 fn print(printer: &Printer, figures: Figures, summary: &str) {
     let count = figures.times.len();
-    #[expect(clippy::cast_precision_loss, reason = "queries are few")]
     let mean = |sum: f64| (sum / count as f64 * 10_000.0).round() / 10_000.0;
     let micros = |percent: usize| figures.times[(count * percent / 100).min(count - 1)].as_micros();
     let [at_1, at_5, at_10] = figures.recall.map(mean);
@@ -185,7 +184,6 @@ fn ndcg(found: &[&str], gold: &HashSet<&str>) -> f64 {
     got / best
 }
 
-#[expect(clippy::cast_precision_loss, reason = "both are small")]
 fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
