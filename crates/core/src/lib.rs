@@ -16,6 +16,7 @@ mod visible;
 mod catalog;
 mod context;
 mod registry;
+pub mod search;
 mod selection;
 mod view;
 

@@ -1,7 +1,7 @@
 //! Which tools there are: registered ones and those that factories make for a context, their
 //! groups, and the immutable snapshot that calls look into.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -13,6 +13,7 @@ use crate::{
     definition::ToolDefinition,
     meta::MetaTool,
     names::{self, GroupName, ToolName},
+    search::{Document, Index, WordTable},
     tool::Tool,
 };
 
@@ -155,6 +156,7 @@ enum Maker {
 pub struct Registry {
     makers: IndexMap<ToolName, (ToolMeta, Maker)>,
     groups: IndexMap<GroupName, Group>,
+    word_table: Option<Arc<dyn WordTable>>,
 }
 
 impl Registry {
@@ -197,6 +199,11 @@ impl Registry {
 
     pub fn register_group(&mut self, group: Group) {
         self.groups.insert(group.name.clone(), group);
+    }
+
+    /// Lets searches use word vectors as well.
+    pub fn set_word_table(&mut self, table: Arc<dyn WordTable>) {
+        self.word_table = Some(table);
     }
 
     pub fn group(&self, name: &str) -> Option<&Group> {
@@ -351,7 +358,9 @@ impl Resolution {
             let enabled = is_enabled(&meta);
             (name, Entry { tool, meta, enabled, checker: Checker::default() })
         };
-        Snapshot { entries: self.tools.into_iter().map(entry).collect(), groups }
+        let word_table = registry.word_table.clone();
+        let entries = self.tools.into_iter().map(entry).collect();
+        Snapshot { entries, groups, word_table, index: OnceLock::new() }
     }
 }
 
@@ -392,6 +401,9 @@ impl std::fmt::Debug for Entry {
 pub struct Snapshot {
     entries: IndexMap<ToolName, Entry>,
     groups: IndexMap<GroupName, Group>,
+    word_table: Option<Arc<dyn WordTable>>,
+    /// Made by the first search.
+    index: OnceLock<Index>,
 }
 
 impl Snapshot {
@@ -427,6 +439,21 @@ impl Snapshot {
 
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
+    }
+
+    /// The index over these tools; its documents are numbered as the tools are.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let group = |entry: &Entry| entry.meta.group.as_ref().and_then(|name| self.groups.get(name));
+            let documents: Vec<Document> =
+                self.tools().map(|entry| Document::of(entry, group(entry))).collect();
+            Index::new(&documents, self.word_table.clone())
+        })
+    }
+
+    /// A tool by its number.
+    pub fn nth(&self, number: usize) -> Option<&Entry> {
+        self.entries.get_index(number).map(|(_, entry)| entry)
     }
 
     /// Known names that look like `name`, the closest first.

@@ -36,6 +36,7 @@ pub(crate) struct Config {
     pub(crate) files: FilesTable,
     pub(crate) providers: IndexMap<String, ProviderTable>,
     pub(crate) agents: IndexMap<String, AgentTable>,
+    pub(crate) search: SearchTable,
     // Read by parts of Pinza that are yet to come; kept as they are.
     #[serde(rename = "mcp")]
     _mcp: IndexMap<String, Value>,
@@ -181,6 +182,13 @@ pub(crate) struct ToolsTable {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilesTable {
     pub(crate) hardlinks: HardlinksWord,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SearchTable {
+    /// A file of word vectors; a relative path begins at home.
+    pub(crate) table: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

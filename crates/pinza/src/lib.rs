@@ -14,6 +14,7 @@
 mod live;
 mod runtime;
 mod watch;
+mod words;
 
 pub use pinza_agent as agent;
 pub use pinza_core as core;
@@ -29,3 +30,4 @@ pub use pinza_core::{
 };
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};
 pub use watch::{Report, Watch};
+pub use words::{WordFile, WordFileError};

@@ -10,7 +10,7 @@ use std::{
 use pinza_core::{
     Approver, BoxFuture, CallId, CallObserver, CallScope, Caller, Clash, Engine, ErrorKind, Failure,
     NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult, Typed, View,
+    ToolError, ToolResult, Typed, View, search::WordTable,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -139,6 +139,7 @@ pub struct Builder {
     observers: Vec<Arc<dyn CallObserver>>,
     disabled: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
+    word_table: Option<Arc<dyn WordTable>>,
 }
 
 impl Builder {
@@ -267,6 +268,13 @@ impl Builder {
         self
     }
 
+    /// Lets searches for tools use word vectors as well, such as a [`WordFile`](crate::WordFile).
+    #[must_use]
+    pub fn word_table(mut self, table: Arc<dyn WordTable>) -> Self {
+        self.word_table = Some(table);
+        self
+    }
+
     pub fn build(self) -> Result<Pinza, BuildError> {
         let options = WorkspaceOptions { protected: self.protected, hardlinks: self.hardlinks };
         let workspace = self.workspace.map(|root| Workspace::open(&root, options)).transpose()?;
@@ -292,6 +300,9 @@ impl Builder {
         };
         let mut registry = Registry::new();
         pinza_core::meta::register(&mut registry)?;
+        if let Some(table) = self.word_table {
+            registry.set_word_table(table);
+        }
         pinza_tools::register(&mut registry, services)?;
         for tool in self.tools {
             registry.register(tool, None)?;

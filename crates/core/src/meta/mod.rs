@@ -3,10 +3,12 @@
 
 mod call_tool;
 mod load_tool_group;
+mod search_tools;
 
 use std::sync::Arc;
 
-use self::{call_tool::CallTool, load_tool_group::LoadToolGroup};
+pub use self::search_tools::{Found, SEARCH_LIMIT, find, nothing};
+use self::{call_tool::CallTool, load_tool_group::LoadToolGroup, search_tools::SearchTools};
 use crate::{
     registry::{Clash, Registry, Source, ToolMeta},
     tool::Tool,
@@ -28,6 +30,7 @@ pub enum MetaTool {
 /// Registers the tools about tools.
 pub fn register(registry: &mut Registry) -> Result<(), Clash> {
     add(registry, MetaTool::LoadToolGroup, Typed::new(LoadToolGroup))?;
+    add(registry, MetaTool::SearchTools, Typed::new(SearchTools))?;
     add(registry, MetaTool::CallTool, CallTool::new())
 }
 

@@ -4,7 +4,11 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use pinza::{Provider, agent::Reveal, core::Profile};
+use pinza::{
+    Provider,
+    agent::Reveal,
+    core::{Profile, meta::SEARCH_LIMIT},
+};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -70,7 +74,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Call a tool
     Call(Call),
-    /// List, show, begin, check, test, enable and disable tools
+    /// List, show, search, begin, check, test, enable and disable tools
     #[command(subcommand)]
     Tools(Tools),
     /// List and show groups of tools
@@ -103,6 +107,9 @@ pub(crate) enum Command {
     Memory(Memory),
     /// Check this installation and say what is enforced here
     Doctor,
+    /// Measure Pinza on data of your own
+    #[command(subcommand)]
+    Bench(Bench),
     /// Print a completion script for a shell
     Completions(Completions),
     /// Talk with a model that has these tools
@@ -196,6 +203,8 @@ pub(crate) enum Tools {
     List,
     /// One tool: what it does, its parameters, what it needs
     Show { name: String },
+    /// Find tools by what they do
+    Search(SearchTools),
     /// Look through directories of JavaScript tools for faults, and for what could be better
     Check {
         /// Directories [default: HOME/tools and --tools]
@@ -217,6 +226,24 @@ pub(crate) enum Tools {
         #[arg(required = true)]
         names: Vec<String>,
     },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pinza tools search send an email
+  pinza tools search 'list my repositories' 'create an issue' --limit 3
+
+It is the search that models have as search_tools: only what policy permits is found.")]
+pub(crate) struct SearchTools {
+    /// What the tool should do; several queries in quotes are answered together
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) words: Vec<String>,
+    /// Only in this group
+    #[arg(long, value_name = "NAME")]
+    pub(crate) group: Option<String>,
+    /// Hits for each query
+    #[arg(long, value_name = "N", default_value_t = SEARCH_LIMIT)]
+    pub(crate) limit: i64,
 }
 
 #[derive(Debug, Args)]
@@ -404,6 +431,30 @@ pub(crate) struct Trust {
     /// No longer read the project
     #[arg(long)]
     pub(crate) revoke: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// How well and how fast tools are found
+    Search(BenchSearch),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A line of the catalog:
+  {\"id\": \"…\", \"name\": \"…\", \"group\": \"…\", \"description\": \"…\",
+   \"parameters\": [{\"name\": \"…\", \"description\": \"…\", \"enum\": […]}]}
+A line of the queries, with the ids of the tools that answer it:
+  {\"id\": \"…\", \"query\": \"…\", \"gold\": [\"…\"]}")]
+pub(crate) struct BenchSearch {
+    /// The tools, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: PathBuf,
+    /// The queries, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Word vectors to use as well: a safetensors file with its tokenizer beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

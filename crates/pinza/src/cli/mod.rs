@@ -12,6 +12,7 @@ use crate::terminal::Printer;
 
 mod args;
 mod author;
+mod bench;
 mod call;
 mod calls;
 mod chat;
@@ -27,6 +28,7 @@ mod policy;
 #[cfg(test)]
 mod reference;
 mod schema;
+mod search;
 mod serve;
 mod session;
 mod sessions;
@@ -82,6 +84,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Memory(command) => memory::run(global, printer, command),
         Command::Trust(arguments) => trust::run(global, printer, arguments),
         Command::Doctor => doctor::run(global, printer),
+        Command::Bench(command) => bench::run(global, printer, command),
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Chat(arguments) => chat::run(global, printer, arguments),
         Command::Serve(arguments) => serve::run(arguments),

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use pinza::{
-    Builder, Pinza, Policy, Rule, Verdict,
+    Builder, Pinza, Policy, Rule, Verdict, WordFile,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::{Caps, Place},
     state::Store,
@@ -35,6 +35,8 @@ pub(crate) struct Session {
     pub(crate) home: Home,
     pub(crate) config: Config,
     pub(crate) pinza: Pinza,
+    /// The word vectors that searches use.
+    pub(crate) words: Option<Arc<WordFile>>,
     /// Of the configuration, the policy, the project.
     pub(crate) problems: Vec<Problem>,
     /// Of scripts and manifests that did not load.
@@ -88,6 +90,13 @@ impl Session {
             .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?)
             .modules(module_directories(global, &home));
+        let words = word_file(&home, &config).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        if let Some(words) = &words {
+            builder = builder.word_table(Arc::clone(words) as Arc<_>);
+        }
         if global.allow_override {
             builder = builder.allow_override();
         }
@@ -100,7 +109,7 @@ impl Session {
         problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = script_faults(&pinza);
-        Ok(Self { home, config, pinza, problems, faults })
+        Ok(Self { home, config, pinza, words, problems, faults })
     }
 }
 
@@ -139,6 +148,16 @@ fn approver(global: &Global, home: &Home) -> Option<Arc<dyn Approver>> {
     }
     let on_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     on_terminal.then(|| Arc::new(TerminalApprover::new(home.config_file())) as Arc<dyn Approver>)
+}
+
+/// The word vectors of `[search]`. Without them searches go by words alone, so a fault is only reported.
+fn word_file(home: &Home, config: &Config) -> std::result::Result<Option<Arc<WordFile>>, Problem> {
+    let Some(path) = &config.search.table else { return Ok(None) };
+    WordFile::open(home.path.join(path)).map(|file| Some(Arc::new(file))).map_err(|error| Problem {
+        file: Some(home.config_file().display().to_string()),
+        entry: None,
+        message: format!("search.table does not count: {error}"),
+    })
 }
 
 fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem> {

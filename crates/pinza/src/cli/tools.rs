@@ -10,7 +10,7 @@ use toml_edit::{Array, DocumentMut, value};
 use super::{
     Done, Global, Result,
     args::Tools,
-    author, groups,
+    author, groups, search,
     session::{Problem, Session, is_known},
 };
 use crate::{
@@ -23,6 +23,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Tools) -> Result 
     match command {
         Tools::List => list(printer, &session()?),
         Tools::Show { name } => show(printer, &session()?, &name)?,
+        Tools::Search(wanted) => return search::run(printer, &session()?, &wanted),
         Tools::Enable { names } => enable(printer, &session()?, &names)?,
         Tools::Disable { names } => disable(printer, &session()?, &names)?,
         // These look at directories of scripts, whether or not they load.

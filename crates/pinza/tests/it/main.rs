@@ -28,6 +28,7 @@ mod modules;
 mod policy;
 mod program;
 mod schema;
+mod search;
 
 mod approval;
 mod borders;
