@@ -13,6 +13,7 @@ use crate::{
     definition::ToolDefinition,
     meta::MetaTool,
     names::{self, GroupName, ToolName},
+    skill::{Skill, SkillClash, SkillName},
     tool::Tool,
 };
 
@@ -155,6 +156,7 @@ enum Maker {
 pub struct Registry {
     makers: IndexMap<ToolName, (ToolMeta, Maker)>,
     groups: IndexMap<GroupName, Group>,
+    skills: IndexMap<SkillName, Arc<Skill>>,
 }
 
 impl Registry {
@@ -207,6 +209,25 @@ impl Registry {
         self.groups.values()
     }
 
+    pub fn register_skill(&mut self, skill: impl Into<Arc<Skill>>) -> Result<(), SkillClash> {
+        let skill = skill.into();
+        if self.skills.contains_key(&skill.name) {
+            return Err(SkillClash { name: skill.name.clone() });
+        }
+        self.skills.insert(skill.name.clone(), skill);
+        Ok(())
+    }
+
+    /// Puts a skill in the place of one of the same name.
+    pub fn replace_skill(&mut self, skill: impl Into<Arc<Skill>>) {
+        let skill = skill.into();
+        self.skills.insert(skill.name.clone(), skill);
+    }
+
+    pub fn skills(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.values().map(|skill| &**skill)
+    }
+
     /// Meta of every tool, in the order of registration. Runs no factory.
     pub fn list(&self) -> impl Iterator<Item = &ToolMeta> {
         self.makers.values().map(|(meta, _)| meta)
@@ -236,6 +257,7 @@ impl Registry {
     pub fn clear(&mut self) {
         self.makers.clear();
         self.groups.clear();
+        self.skills.clear();
     }
 
     pub fn len(&self) -> usize {
@@ -351,7 +373,8 @@ impl Resolution {
             let enabled = is_enabled(&meta);
             (name, Entry { tool, meta, enabled, checker: Checker::default() })
         };
-        Snapshot { entries: self.tools.into_iter().map(entry).collect(), groups }
+        let entries = self.tools.into_iter().map(entry).collect();
+        Snapshot { entries, groups, skills: registry.skills.clone() }
     }
 }
 
@@ -392,6 +415,7 @@ impl std::fmt::Debug for Entry {
 pub struct Snapshot {
     entries: IndexMap<ToolName, Entry>,
     groups: IndexMap<GroupName, Group>,
+    skills: IndexMap<SkillName, Arc<Skill>>,
 }
 
 impl Snapshot {
@@ -427,6 +451,14 @@ impl Snapshot {
 
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
+    }
+
+    pub fn skill(&self, name: &str) -> Option<&Skill> {
+        self.skills.get(name).map(|skill| &**skill)
+    }
+
+    pub fn skills(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.values().map(|skill| &**skill)
     }
 
     /// Known names that look like `name`, the closest first.

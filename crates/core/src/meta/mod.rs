@@ -2,11 +2,12 @@
 //! answered like any other; what they change they say as typed effects.
 
 mod call_tool;
+mod load_skill;
 mod load_tool_group;
 
 use std::sync::Arc;
 
-use self::{call_tool::CallTool, load_tool_group::LoadToolGroup};
+use self::{call_tool::CallTool, load_skill::LoadSkill, load_tool_group::LoadToolGroup};
 use crate::{
     registry::{Clash, Registry, Source, ToolMeta},
     tool::Tool,
@@ -28,6 +29,7 @@ pub enum MetaTool {
 /// Registers the tools about tools.
 pub fn register(registry: &mut Registry) -> Result<(), Clash> {
     add(registry, MetaTool::LoadToolGroup, Typed::new(LoadToolGroup))?;
+    add(registry, MetaTool::LoadSkill, Typed::new(LoadSkill))?;
     add(registry, MetaTool::CallTool, CallTool::new())
 }
 
