@@ -13,6 +13,7 @@
 
 mod live;
 mod runtime;
+mod skills;
 mod watch;
 
 pub use pinza_agent as agent;
@@ -28,4 +29,5 @@ pub use pinza_core::{
     ToolName, ToolOutput, ToolResult, Verdict,
 };
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};
+pub use skills::{LoadedSkills, load_skills};
 pub use watch::{Report, Watch};

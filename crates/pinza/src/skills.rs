@@ -142,8 +142,6 @@ fn vouched(place: &Place, memory: &mut Memory) -> Result<(), Vec<Problem>> {
 /// One directory of a skill.
 struct Attempt {
     name: String,
-    /// As people see it.
-    file: String,
     source: SkillSource,
     skill: Option<Skill>,
     problems: Vec<Problem>,
@@ -166,13 +164,12 @@ impl Attempt {
             is_named
         });
         let source = SkillSource::File(file.to_owned());
-        Self { name: name.to_owned(), file: file.to_owned(), source, skill, problems }
+        Self { name: name.to_owned(), source, skill, problems }
     }
 
     fn broken(name: &str, problem: Problem) -> Self {
         let source = SkillSource::File(problem.file.clone());
-        let (name, file) = (name.to_owned(), problem.file.clone());
-        Self { name, file, source, skill: None, problems: vec![problem] }
+        Self { name: name.to_owned(), source, skill: None, problems: vec![problem] }
     }
 }
 
@@ -181,7 +178,7 @@ fn settle(memory: &mut Memory, attempts: Vec<Attempt>) -> Vec<Problem> {
     let mut last = std::mem::take(memory);
     let mut problems = Vec::new();
     for attempt in attempts {
-        let Attempt { name, source, skill, problems: mut found, .. } = attempt;
+        let Attempt { name, source, skill, problems: mut found } = attempt;
         let known = last.remove(&name);
         match (skill.map(|skill| Skill { source, ..skill }), known) {
             (Some(skill), Some(known)) if *known == skill => drop(memory.insert(name, known)),

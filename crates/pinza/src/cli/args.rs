@@ -76,6 +76,9 @@ pub(crate) enum Command {
     /// List and show groups of tools
     #[command(subcommand)]
     Groups(Groups),
+    /// List, show, check and begin skills: instructions that a model loads for a kind of task
+    #[command(subcommand)]
+    Skills(Skills),
     /// Turn npm packages into tools: add, check, list and remove modules
     #[command(subcommand)]
     Module(Module),
@@ -247,6 +250,24 @@ pub(crate) enum Groups {
     List,
     /// One group and its tools
     Show { name: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Skills {
+    /// All skills
+    List,
+    /// One skill: what it is for, what it needs, its instructions
+    Show { name: String },
+    /// Look through a directory of skills, or one skill's, for faults and for what could be better
+    Check {
+        /// A directory of skills, or a skill's own [default: HOME/skills]
+        directory: Option<PathBuf>,
+    },
+    /// Begin a skill: HOME/skills/NAME/SKILL.md
+    New {
+        /// Its name: lowercase letters, digits and hyphens
+        name: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

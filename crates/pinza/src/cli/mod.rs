@@ -30,6 +30,7 @@ mod schema;
 mod serve;
 mod session;
 mod sessions;
+mod skills;
 mod tools;
 mod trust;
 
@@ -72,6 +73,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Call(arguments) => call::run(global, printer, arguments),
         Command::Tools(command) => tools::run(global, printer, command),
         Command::Groups(command) => groups::run(global, printer, command),
+        Command::Skills(command) => skills::run(global, printer, command),
         Command::Module(command) => module::run(global, printer, command),
         Command::Schema(arguments) => schema::run(global, printer, arguments),
         Command::Config(command) => config::run(global, printer, command),
