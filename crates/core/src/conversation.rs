@@ -56,6 +56,9 @@ pub struct Conversation {
     core: usize,
     groups: Vec<GroupName>,
     listing: String,
+    /// The part of it that is about skills.
+    #[serde(default)]
+    skills_listing: String,
     /// Tools that may be called without having been shown, because they were described.
     described: Vec<ToolName>,
     /// How often each blind call was tried.
@@ -71,6 +74,7 @@ impl Conversation {
             tools,
             groups: Vec::new(),
             listing: listing(view),
+            skills_listing: skills_listing(view).unwrap_or_default(),
             described: Vec::new(),
             blind: BTreeMap::new(),
         }
@@ -137,6 +141,11 @@ impl Conversation {
         &self.listing
     }
 
+    /// What it says of skills alone, for providers that are told of groups in another way.
+    pub fn skills_listing(&self) -> &str {
+        &self.skills_listing
+    }
+
     /// What a call of this conversation sees.
     pub fn visibility(&self) -> Visibility {
         Visibility::only(self.visible())
@@ -155,24 +164,22 @@ impl Conversation {
 
 /// What there is to load: RFC-040's listing of groups, and before it one of skills in the same form.
 fn listing(view: &View) -> String {
-    let skills = view.skills().map(|skill| (skill.name.as_str(), skill.description.as_str()));
-    let groups = view.groups().map(|group| (group.name.as_str(), group.description.as_str()));
-    let may = |which| view.meta_tool(which).is_some();
-    let skills = may(MetaTool::LoadSkill).then(|| {
-        section(
-            "## Available Skills\n\nUse `load_skill` to load a skill's instructions before a task that it is about.\n",
-            skills,
-        )
-    });
-    let groups = may(MetaTool::LoadToolGroup).then(|| {
-        section(
-            "## Available Tool Groups\n\nUse `load_tool_group` to load tools from a group before using them.\n",
-            groups,
-        )
-    });
-    let sections: Vec<String> = [skills, groups].into_iter().flatten().flatten().collect();
+    let sections: Vec<String> = [skills_listing(view), groups_listing(view)].into_iter().flatten().collect();
     // The line between the parts of a system prompt, as the seed draws it.
     sections.join("\n\n---\n\n")
+}
+
+fn skills_listing(view: &View) -> Option<String> {
+    view.meta_tool(MetaTool::LoadSkill)?;
+    let heading = "## Available Skills\n\nUse `load_skill` to load a skill's instructions before a task that it is about.\n";
+    section(heading, view.skills().map(|skill| (skill.name.as_str(), skill.description.as_str())))
+}
+
+fn groups_listing(view: &View) -> Option<String> {
+    view.meta_tool(MetaTool::LoadToolGroup)?;
+    let heading =
+        "## Available Tool Groups\n\nUse `load_tool_group` to load tools from a group before using them.\n";
+    section(heading, view.groups().map(|group| (group.name.as_str(), group.description.as_str())))
 }
 
 /// A heading and one line for each; `None` where there is none.

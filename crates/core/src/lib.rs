@@ -71,7 +71,8 @@ pub use round::{Round, Stop};
 pub use scope::{CallScope, Caller, Visibility};
 pub use selection::{Selection, selects};
 pub use skill::{
-    SKILL_FILE, SKILL_LIMIT, Skill, SkillClash, SkillFault, SkillName, SkillNameError, SkillParameter, SkillSource,
+    SKILL_FILE, SKILL_LIMIT, Skill, SkillClash, SkillFault, SkillName, SkillNameError, SkillParameter,
+    SkillSource,
 };
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{

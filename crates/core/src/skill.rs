@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::names::ToolName;
 
-pub(crate) use text::{Filled, MissingValue};
+pub(crate) use text::MissingValue;
 
 /// The most that a `SKILL.md` may weigh.
 pub const SKILL_LIMIT: usize = 100 << 10;

@@ -55,6 +55,7 @@ impl View {
     pub fn core(&self) -> impl Iterator<Item = &Entry> {
         let needed = |entry: &&Entry| match entry.meta().meta_tool {
             Some(MetaTool::CallTool) => self.loading == Loading::Describes,
+            Some(MetaTool::LoadSkill) => self.skills().next().is_some(),
             _ => true,
         };
         self.tools().filter(|entry| entry.meta().group.is_none()).filter(needed)

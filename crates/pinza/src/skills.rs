@@ -102,8 +102,9 @@ fn read_place(place: &Place, memory: &mut Memory) -> Vec<Problem> {
     }
     let attempts = match place {
         Place::Builtin(texts) => {
-            let attempts = texts.iter().map(|(name, text)| {
-                Attempt { source: SkillSource::Builtin, ..Attempt::of(name, &format!("builtin:{name}"), text) }
+            let attempts = texts.iter().map(|(name, text)| Attempt {
+                source: SkillSource::Builtin,
+                ..Attempt::of(name, &format!("builtin:{name}"), text)
             });
             Ok(attempts.collect())
         }
@@ -224,7 +225,10 @@ fn read_directory(directory: &Path) -> Result<Vec<Attempt>, Unread> {
             continue;
         }
         if attempts.len() == MOST {
-            attempts.push(Attempt::broken("", problem(directory, format!("More than {MOST} skills; the rest was not read"))));
+            attempts.push(Attempt::broken(
+                "",
+                problem(directory, format!("More than {MOST} skills; the rest was not read")),
+            ));
             break;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -244,7 +248,10 @@ fn read_directory(directory: &Path) -> Result<Vec<Attempt>, Unread> {
 fn no_directory(above: BorrowedFd<'_>, path: &Path, name: &str) -> Option<Attempt> {
     let stat = statat(above, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
-        return Some(Attempt::broken(name, problem(path, "A link, and links are not followed: copy the directory")));
+        return Some(Attempt::broken(
+            name,
+            problem(path, "A link, and links are not followed: copy the directory"),
+        ));
     }
     // Other files are nobody's business.
     let stem = name.strip_suffix(".md")?;

@@ -33,7 +33,8 @@ impl NativeTool for LoadSkill {
     type Parameters = Parameters;
 
     fn definition(&self) -> ToolDefinition {
-        let description = "Load a skill: instructions for a kind of task. Load it before you begin such a task.";
+        let description =
+            "Load a skill: instructions for a kind of task. Load it before you begin such a task.";
         ToolDefinition::new(ToolName::known("load_skill"), description)
             .title("Load skill")
             .timeout(Duration::from_secs(5))
@@ -124,6 +125,9 @@ fn missing_value(skill: &Skill, MissingValue(missing): &MissingValue<'_>) -> Too
         }
     };
     let takes: Vec<String> = skill.parameters.iter().map(word).collect();
-    ToolError::validation(format!("Missing required parameter: '{}'", missing.name))
-        .hint(format!("Give it in 'parameters'. Skill '{}' takes: {}", skill.name, takes.join("; ")))
+    ToolError::validation(format!("Missing required parameter: '{}'", missing.name)).hint(format!(
+        "Give it in 'parameters'. Skill '{}' takes: {}",
+        skill.name,
+        takes.join("; ")
+    ))
 }

@@ -83,7 +83,10 @@ fn one_line(node: &Node, name: &str, faults: &mut Vec<SkillFault>) -> Option<(St
     if line.chars().count() > LONGEST_LINE {
         return fault(format!("'{name}' is longer than {LONGEST_LINE} characters"));
     }
-    if line.chars().any(|c| c.is_control() || crate::visible::is_hidden(c) && c != '\u{fe0f}' && c != '\u{200d}') {
+    if line
+        .chars()
+        .any(|c| c.is_control() || crate::visible::is_hidden(c) && c != '\u{fe0f}' && c != '\u{200d}')
+    {
         return fault(format!("'{name}' has characters that cannot be seen: {}", crate::visible(&line)));
     }
     Some((line, node.line))

@@ -1,6 +1,7 @@
 use super::*;
 
-const GOOD: &str = "---\nname: weekly-report\ndisplay_name: Weekly Report\ndescription: Sum up a week\n---\n\nDo it.\n";
+const GOOD: &str =
+    "---\nname: weekly-report\ndisplay_name: Weekly Report\ndescription: Sum up a week\n---\n\nDo it.\n";
 
 /// A text with these lines of front matter, after the required ones.
 fn with(fields: &str, body: &str) -> String {
@@ -74,7 +75,10 @@ Go to {{city}} for {{ days }} days, {{mood}}.
     assert_eq!(skill.display_name, "Trip: Planner");
     assert_eq!(skill.description, "Plan a trip with trains, not planes");
     assert_eq!(skill.version.as_deref(), Some("1.10"), "a text, not a number");
-    assert_eq!(skill.tools_required.iter().map(ToolName::as_str).collect::<Vec<_>>(), ["read_file", "gmail_search"]);
+    assert_eq!(
+        skill.tools_required.iter().map(ToolName::as_str).collect::<Vec<_>>(),
+        ["read_file", "gmail_search"]
+    );
     let parameter = |name: &str, description: &str, required, default: Option<&str>| SkillParameter {
         name: name.into(),
         description: description.into(),
@@ -97,7 +101,12 @@ Go to {{city}} for {{ days }} days, {{mood}}.
 
 #[test]
 fn faults_have_their_lines() {
-    bad("", &["1: It must begin with a line '---', the front matter (name, display_name, description), and another line '---'"]);
+    bad(
+        "",
+        &[
+            "1: It must begin with a line '---', the front matter (name, display_name, description), and another line '---'",
+        ],
+    );
     bad("---\nname: x\n", &["1: The front matter has no end: a line '---' is missing"]);
     bad("---\n---\nx", &["2: The front matter is empty: name, display_name and description are required"]);
     bad("---\n- a\n---\nx", &["2: The front matter must be fields: 'name: value'"]);
@@ -112,10 +121,16 @@ fn faults_have_their_lines() {
     bad(&with("", "\n \n"), &["6: There are no instructions below the front matter"]);
     bad(&with("version: [1]\n", "x"), &["5: 'version' must be a text"]);
     bad(&with("name: twice\n", "x"), &["5: 'name' is there twice"]);
-    bad(&with("tools_required:\n  - fine\n  - two words\n", "x"), &["7: tool name 'two words' contains ' '; use printable characters without spaces"]);
+    bad(
+        &with("tools_required:\n  - fine\n  - two words\n", "x"),
+        &["7: tool name 'two words' contains ' '; use printable characters without spaces"],
+    );
     bad(&with("tools_required: {a: b}\n", "x"), &["5: 'tools_required' must be a list"]);
     bad(
-        &with("parameters:\n  - description: nameless\n  - name: 1st\n  - {name: a, required: maybe}\n  - a\n", "{{a}}"),
+        &with(
+            "parameters:\n  - description: nameless\n  - name: 1st\n  - {name: a, required: maybe}\n  - a\n",
+            "{{a}}",
+        ),
         &[
             "1: Missing required field 'name'",
             "7: Parameter name '1st' must be letters, digits, '_' and '-', with a letter first",
@@ -172,7 +187,10 @@ fn hostile_texts_are_refused_quickly() {
     let long = with(&format!("version: {}\n", "1".repeat(2000)), "x");
     bad(&long, &["5: 'version' is longer than 1024 characters"]);
     let (is_good, faults) = told("---\nname: aa\ndisplay_name: x\u{202e}y\ndescription: x\n---\nx");
-    assert_eq!((is_good, &*faults[0]), (false, "3: 'display_name' has characters that cannot be seen: x\\u{202e}y"));
+    assert_eq!(
+        (is_good, &*faults[0]),
+        (false, "3: 'display_name' has characters that cannot be seen: x\\u{202e}y")
+    );
 }
 
 #[test]
@@ -193,12 +211,18 @@ fn values_fill_blanks_and_are_not_read_again() {
     ));
     let fill = |values: serde_json::Value| {
         let serde_json::Value::Object(values) = values else { panic!("not an object") };
-        skill.fill(&values).map(|filled| (filled.text, filled.unknown)).map_err(|missing| missing.0.name.clone())
+        skill
+            .fill(&values)
+            .map(|filled| (filled.text, filled.unknown))
+            .map_err(|missing| missing.0.name.clone())
     };
     use serde_json::json;
     let text = |text: &str| Ok((text.to_owned(), vec![]));
     assert_eq!(fill(json!({"who": "Ada"})), text("Greet Ada softly {Ada} { {who}"));
-    assert_eq!(fill(json!({"who": "{{how}}", "how": 2, "why": true})), text("Greet {{how}} 2true {{{how}}} { {who}"));
+    assert_eq!(
+        fill(json!({"who": "{{how}}", "how": 2, "why": true})),
+        text("Greet {{how}} 2true {{{how}}} { {who}")
+    );
     assert_eq!(fill(json!({"how": "x"})), Err("who".into()));
     assert_eq!(fill(json!({"who": null})), Err("who".into()));
     assert_eq!(fill(json!({"who": "", "when": 1})).unwrap().1, ["when"]);

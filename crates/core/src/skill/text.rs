@@ -59,7 +59,8 @@ pub(super) fn instructions(body: &Part<'_>, faults: &mut Vec<SkillFault>) -> Opt
         return None;
     }
     if text.len() > COMFORTABLE {
-        let message = "Longer than 60 KB: models get its beginning and its end, and have to read the rest as a file";
+        let message =
+            "Longer than 60 KB: models get its beginning and its end, and have to read the rest as a file";
         faults.push(SkillFault::warning(body.line, message));
     }
     Some(text.to_owned())

@@ -11,4 +11,6 @@ mod policy;
 #[cfg(test)]
 mod registry;
 #[cfg(test)]
+mod skills;
+#[cfg(test)]
 mod support;

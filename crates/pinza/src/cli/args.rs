@@ -104,6 +104,9 @@ pub(crate) enum Command {
     /// What agents were told to remember
     #[command(subcommand)]
     Memory(Memory),
+    /// Measure this program: the tokens that groups save
+    #[command(subcommand)]
+    Bench(Bench),
     /// Check this installation and say what is enforced here
     Doctor,
     /// Print a completion script for a shell
@@ -425,6 +428,24 @@ pub(crate) struct Trust {
     /// No longer read the project
     #[arg(long)]
     pub(crate) revoke: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// What conversations cost with groups and with every tool in every request
+    Tokens(BenchTokens),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Four conversations are played with the real engine, over the built-in tools and a catalog of 14 groups, and every
+request is counted whole with the o200k vocabulary: system prompt, listing, tools, all that was said. Nothing is sent."
+)]
+pub(crate) struct BenchTokens {
+    /// A directory of group manifests in place of the catalog that comes with the program; it must have the tools
+    /// that the conversations use
+    #[arg(long, value_name = "DIR")]
+    pub(crate) catalog: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ use crate::terminal::Printer;
 
 mod args;
 mod author;
+mod bench;
 mod call;
 mod calls;
 mod chat;
@@ -83,6 +84,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Sessions(command) => sessions::run(global, printer, command),
         Command::Memory(command) => memory::run(global, printer, command),
         Command::Trust(arguments) => trust::run(global, printer, arguments),
+        Command::Bench(command) => bench::run(global, printer, command),
         Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Chat(arguments) => chat::run(global, printer, arguments),

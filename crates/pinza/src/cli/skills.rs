@@ -210,3 +210,54 @@ fn title(name: &str) -> String {
     });
     words.collect::<Vec<String>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use pinza::Pinza;
+
+    /// Every command that a built-in skill names can be typed, and every tool that it needs is there.
+    #[test]
+    fn built_in_skills_are_true() {
+        let workspace = tempfile::tempdir().unwrap();
+        let pinza = Pinza::builder().workspace(workspace.path()).helper(pinza::THIS_PROGRAM).build().unwrap();
+        assert_eq!(*pinza.skill_problems().iter().filter(|problem| !problem.warning).collect::<Vec<_>>(), []);
+        let snapshot = pinza.snapshot();
+        assert_eq!(snapshot.skills().count(), 3);
+        for skill in snapshot.skills() {
+            let mut count = 0;
+            for command in commands(&skill.body) {
+                let words: Vec<&str> = command.split(' ').collect();
+                super::super::parse(&words)
+                    .unwrap_or_else(|error| panic!("{}: {command}: {error}", skill.name));
+                count += 1;
+            }
+            assert!(count >= 5, "{} names {count} commands", skill.name);
+            for tool in &skill.tools_required {
+                assert!(snapshot.get(tool.as_str()).is_some(), "{}: {tool}", skill.name);
+            }
+            assert!(skill.body.lines().count() <= 150, "{}", skill.name);
+        }
+    }
+
+    /// What stands in backticks or in a block for a shell and begins with the program's name.
+    fn commands(text: &str) -> Vec<String> {
+        let inline = text.split('`').skip(1).step_by(2).filter(|code| !code.contains('\n'));
+        let lines = inline.chain(text.lines());
+        let commands = lines.filter(|line| line.starts_with("pinza ")).map(without_quoted);
+        commands.collect()
+    }
+
+    /// A quoted argument may have spaces; what it says does not matter here.
+    fn without_quoted(line: &str) -> String {
+        line.split('\'')
+            .enumerate()
+            .map(|(index, part)| if index % 2 == 0 { part } else { "quoted" })
+            .collect()
+    }
+
+    #[test]
+    fn titles() {
+        assert_eq!(super::title("weekly-report"), "Weekly Report");
+        assert_eq!(super::title("a--b"), "A B");
+    }
+}

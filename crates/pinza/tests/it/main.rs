@@ -28,6 +28,7 @@ mod modules;
 mod policy;
 mod program;
 mod schema;
+mod skills;
 
 mod approval;
 mod borders;
