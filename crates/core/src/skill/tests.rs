@@ -159,6 +159,7 @@ fn what_is_only_odd_is_a_warning() {
             "9?: The instructions have no {{a}}",
         ],
     );
+    good(&with("", "Write:\n```\n{{b}}\n```\n"));
     warned(
         &with("parameters: [{name: a, required: true, default: b}]\n", "{{a}}"),
         &["5?: Parameter 'a' has a default, so it is never missing"],

@@ -76,10 +76,13 @@ fn deceives(c: char) -> bool {
 pub(super) fn check_placeholders(skill: &Skill, first_line: usize, faults: &mut Vec<SkillFault>) {
     let declared = |name: &str| skill.parameters.iter().any(|parameter| parameter.name == name);
     let mut used = Vec::new();
+    // A skill may show others how to write blanks.
+    let mut is_example = false;
     for (index, line) in skill.body.lines().enumerate() {
+        is_example ^= line.trim_start().starts_with("```");
         for piece in pieces(line) {
             let Piece::Blank { name, whole } = piece else { continue };
-            if !declared(name) {
+            if !declared(name) && !is_example {
                 let message = format!("{whole} is no parameter and stays as it is");
                 faults.push(SkillFault::warning(first_line + index, message));
             }
