@@ -185,6 +185,8 @@ fn hostile_texts_are_refused_quickly() {
     assert!(!told(&with(&deep, "x")).0);
     let wide = format!("parameters: [{}]\n", "a,".repeat(200));
     bad(&with(&wide, "x"), &["5: 'parameters' has more than 100 entries"]);
+    let many: String = (0..101).map(|number| format!("k{number}: 1\n")).collect();
+    bad(&with(&many, "x"), &["102: More than 100 fields"]);
     let long = with(&format!("version: {}\n", "1".repeat(2000)), "x");
     bad(&long, &["5: 'version' is longer than 1024 characters"]);
     let (is_good, faults) = told("---\nname: aa\ndisplay_name: x\u{202e}y\ndescription: x\n---\nx");
@@ -227,4 +229,32 @@ fn values_fill_blanks_and_are_not_read_again() {
     assert_eq!(fill(json!({"how": "x"})), Err("who".into()));
     assert_eq!(fill(json!({"who": null})), Err("who".into()));
     assert_eq!(fill(json!({"who": "", "when": 1})).unwrap().1, ["when"]);
+}
+
+/// Front matter of one piece, repeated until the file is full. Whatever it means, it is answered soon.
+#[test]
+fn monstrous_front_matter_is_answered() {
+    for piece in [
+        "[", "{", "- ", "? ", ": ", "a: ", "a: {", "\"", "'", "\\", "#", "|\n", ">\n ", "a: |\n", "&a ",
+        "*a ", "!t ", "%YAML ", "\t", "...\n", "a:\n ", "x\n", "[a, ", "{a: ", "- a\n", "\u{2028}",
+        "\u{feff}", "a: b\n",
+    ] {
+        let text = with(&format!("{}\n", piece.repeat(90_000 / piece.len())), "x");
+        let (skill, faults) = Skill::parse(&text);
+        assert!(skill.is_some() || !faults.is_empty(), "{piece:?}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_text_is_too_much(front in "[-a-c0:?#&*!|>'\"%@`{}\\[\\], \t\n\\\\~\u{feff}\u{e9}]{0,60}", body in "[{}a \n`-]{0,40}") {
+        let (skill, faults) = Skill::parse(&with(&format!("{front}\n"), &body));
+        proptest::prop_assert!(skill.is_some() || faults.iter().any(|fault| !fault.warning));
+        if let Some(skill) = skill.filter(|skill| skill.parameters.is_empty()) {
+            let filled = skill.fill(&serde_json::Map::new()).map(|filled| filled.text);
+            proptest::prop_assert_eq!(filled.ok(), Some(skill.body));
+        }
+    }
 }

@@ -9,6 +9,7 @@ use saphyr_parser::{Event, Parser, ScanError, Span};
 use super::SkillFault;
 
 const DEEPEST: usize = 8;
+const MOST_FIELDS: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Node {
@@ -110,6 +111,9 @@ impl<'a> Reader<'a> {
             if map.iter().any(|(known, ..)| *known == text) {
                 let message = format!("'{}' is there twice", crate::visible(&text));
                 return Err(SkillFault::new(key.line, message));
+            }
+            if map.len() == MOST_FIELDS {
+                return Err(SkillFault::new(key.line, format!("More than {MOST_FIELDS} fields")));
             }
             let (event, span) = self.next()?;
             let value = self.node(event, &span, depth + 1)?;
