@@ -15,7 +15,10 @@ mod wire;
 
 use std::sync::Arc;
 
-use pinza::core::Snapshot;
+use pinza::{
+    agent::{ProviderKind, Reveal},
+    core::Snapshot,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -27,7 +30,6 @@ use crate::terminal::Printer;
 use count::Counter;
 use play::{Arm, Played, play};
 use scenario::{Scenario, scenarios};
-use wire::{Api, Reveal};
 
 /// One scenario, over one API, in one way to reveal.
 #[derive(Clone, Debug, Serialize)]
@@ -100,12 +102,12 @@ fn measure(builtin: &Snapshot, manifests: Vec<catalog::Manifest>) -> Result<Repo
         let everything = runtime.block_on(play(&snapshot, Arm::Everything, scenario))?;
         let grows = runtime.block_on(play(&snapshot, Arm::Grows, scenario))?;
         let describes = runtime.block_on(play(&snapshot, Arm::Describes, scenario))?;
-        for (api, reveal) in Api::ways() {
+        for (kind, reveal) in wire::ways() {
             let played = if reveal == Reveal::Stable { &describes } else { &grows };
             // With everything there nothing is loaded, so there is one way only.
-            let full = cost(&mut counter, &snapshot, api, Reveal::Append, &everything);
-            let groups = cost(&mut counter, &snapshot, api, reveal, played);
-            rows.push(row(scenario, api, reveal, played, full, groups));
+            let full = cost(&mut counter, kind, Reveal::Append, &everything)?;
+            let groups = cost(&mut counter, kind, reveal, played)?;
+            rows.push(row(scenario, kind, reveal, played, full, groups));
         }
     }
     let mcp = exposures(&mut counter, &snapshot);
@@ -114,7 +116,7 @@ fn measure(builtin: &Snapshot, manifests: Vec<catalog::Manifest>) -> Result<Repo
 
 fn row(
     scenario: &Scenario,
-    api: Api,
+    kind: ProviderKind,
     reveal: Reveal,
     played: &Played,
     everything: Cost,
@@ -122,9 +124,9 @@ fn row(
 ) -> Row {
     let saved = 1.0 - groups.tokens as f64 / everything.tokens as f64;
     Row {
-        provider: api.name(),
+        provider: kind.name(),
         reveal: reveal.name(),
-        is_default: reveal == api.default_reveal(),
+        is_default: reveal == Reveal::default_for(kind),
         scenario: scenario.id,
         everything,
         groups,
@@ -134,22 +136,22 @@ fn row(
     }
 }
 
-fn cost(counter: &mut Counter, snapshot: &Snapshot, api: Api, reveal: Reveal, played: &Played) -> Cost {
+fn cost(counter: &mut Counter, kind: ProviderKind, reveal: Reveal, played: &Played) -> Result<Cost> {
     let mut cost = Cost { requests: 0, tokens: 0, cached_tokens: 0, request_bytes: 0 };
     let mut last: Vec<String> = Vec::new();
     for index in 0..=played.rounds.len() {
-        let request = wire::request(api, reveal, snapshot, played, index);
+        let request = wire::request(kind, reveal, played, index)?;
         let is_same = |(now, before): &(&String, &String)| now == before;
         let cached = request.pieces.iter().zip(&last).take_while(is_same).map(|(now, _)| now);
         cost.cached_tokens += cached.map(|piece| counter.tokens(piece)).sum::<usize>();
         cost.tokens += request.pieces.iter().map(|piece| counter.tokens(piece)).sum::<usize>();
         // What the model writes: calls, or in the end its answer.
-        cost.tokens += counter.tokens(&request.answer);
+        cost.tokens += request.answer.iter().map(|piece| counter.tokens(piece)).sum::<usize>();
         cost.requests += 1;
         cost.request_bytes += request.bytes;
         last = request.pieces;
     }
-    cost
+    Ok(cost)
 }
 
 fn exposures(counter: &mut Counter, snapshot: &Arc<Snapshot>) -> Vec<Exposure> {

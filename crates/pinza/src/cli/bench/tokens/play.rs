@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::ensure;
 use pinza::{
     Policy, Selection,
+    agent::ToolGroup,
     core::{
         CallScope, Caller, Conversation, Effect, Engine, GroupName, Loading, Outcome, ShownTool, Snapshot,
         ToolCall, ToolResult, View,
@@ -41,6 +42,8 @@ pub(super) struct Played {
     pub(super) tools: Vec<ShownTool>,
     /// How many of them the first one had.
     pub(super) first_tools: usize,
+    /// All groups that could be loaded; none where everything is there.
+    pub(super) groups: Vec<ToolGroup>,
     pub(super) answer: &'static str,
     pub(super) uses: usize,
     pub(super) visible: usize,
@@ -63,7 +66,7 @@ pub(super) async fn play(snapshot: &Arc<Snapshot>, arm: Arm, scenario: &Scenario
     for step in &scenario.steps {
         player.step(step).await?;
     }
-    let Player { conversation, rounds, uses, visible, .. } = player;
+    let Player { view, conversation, rounds, uses, visible, .. } = player;
     Ok(Played {
         listing: conversation.listing().to_owned(),
         skills_listing: conversation.skills_listing().to_owned(),
@@ -71,6 +74,7 @@ pub(super) async fn play(snapshot: &Arc<Snapshot>, arm: Arm, scenario: &Scenario
         rounds,
         tools: conversation.tools().to_vec(),
         first_tools,
+        groups: if arm == Arm::Everything { Vec::new() } else { ToolGroup::all(&view) },
         answer: scenario.answer,
         uses,
         visible,

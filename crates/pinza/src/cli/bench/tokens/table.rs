@@ -1,7 +1,7 @@
 //! The measure as tables: for a terminal, and for `docs/concepts/groups.md`.
 
 use super::{Report, Row};
-use crate::terminal::Out;
+use crate::{cli::author::counted, terminal::Out};
 
 pub(super) fn print(out: &mut Out, report: &Report) {
     out.line(&format!(
@@ -43,7 +43,7 @@ pub(super) fn print(out: &mut Out, report: &Report) {
     out.heading("Standing, over MCP");
     out.columns(report.mcp.iter().map(|exposure| {
         let (tools, tokens) = (exposure.tools, grouped(exposure.standing_tokens));
-        [format!("--expose {}", exposure.expose), format!("{tools} tools"), format!("{tokens} tokens")]
+        [format!("--expose {}", exposure.expose), counted(tools, "tool"), format!("{tokens} tokens")]
     }));
     out.line("");
     out.line("* the provider's default. visible: uses of tools that the model had been shown. cached: tokens at the start of a");
