@@ -19,6 +19,7 @@ mod scripts;
 mod chat;
 
 // The other commands.
+mod bench_tokens;
 mod catalog;
 mod config;
 mod env;
