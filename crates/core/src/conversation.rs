@@ -56,6 +56,9 @@ pub struct Conversation {
     core: usize,
     groups: Vec<GroupName>,
     listing: String,
+    /// The part of it that is about skills.
+    #[serde(default)]
+    skills_listing: String,
     /// Tools that may be called without having been shown, because they were described.
     described: Vec<ToolName>,
     /// How often each blind call was tried.
@@ -63,7 +66,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Begins with the core tools, and the listing of groups as it is now.
+    /// Begins with the core tools, and the listing of skills and groups as it is now.
     pub fn start(view: &View) -> Self {
         let tools: Vec<ShownTool> = view.core().map(ShownTool::of).collect();
         Self {
@@ -71,6 +74,7 @@ impl Conversation {
             tools,
             groups: Vec::new(),
             listing: listing(view),
+            skills_listing: skills_listing(view).unwrap_or_default(),
             described: Vec::new(),
             blind: BTreeMap::new(),
         }
@@ -132,9 +136,14 @@ impl Conversation {
         &self.groups
     }
 
-    /// What the system prompt says of groups; empty where there is nothing to load.
+    /// What the system prompt says of skills and groups; empty where there is nothing to load.
     pub fn listing(&self) -> &str {
         &self.listing
+    }
+
+    /// What it says of skills alone, for providers that are told of groups in another way.
+    pub fn skills_listing(&self) -> &str {
+        &self.skills_listing
     }
 
     /// What a call of this conversation sees.
@@ -153,20 +162,36 @@ impl Conversation {
     }
 }
 
-/// RFC-040's listing of groups.
+/// What there is to load: RFC-040's listing of groups, and before it one of skills in the same form.
 fn listing(view: &View) -> String {
-    let mut groups = view.groups().peekable();
-    if groups.peek().is_none() || view.meta_tool(MetaTool::LoadToolGroup).is_none() {
-        return String::new();
-    }
-    let mut text =
-        "## Available Tool Groups\n\nUse `load_tool_group` to load tools from a group before using them.\n"
-            .to_owned();
-    for group in groups {
+    let sections: Vec<String> = [skills_listing(view), groups_listing(view)].into_iter().flatten().collect();
+    // The line between the parts of a system prompt, as the seed draws it.
+    sections.join("\n\n---\n\n")
+}
+
+fn skills_listing(view: &View) -> Option<String> {
+    view.meta_tool(MetaTool::LoadSkill)?;
+    let heading = "## Available Skills\n\nUse `load_skill` to load a skill's instructions before a task that it is about.\n";
+    section(heading, view.skills().map(|skill| (skill.name.as_str(), skill.description.as_str())))
+}
+
+fn groups_listing(view: &View) -> Option<String> {
+    view.meta_tool(MetaTool::LoadToolGroup)?;
+    let heading =
+        "## Available Tool Groups\n\nUse `load_tool_group` to load tools from a group before using them.\n";
+    section(heading, view.groups().map(|group| (group.name.as_str(), group.description.as_str())))
+}
+
+/// A heading and one line for each; `None` where there is none.
+fn section<'a>(heading: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> {
+    let mut rows = rows.peekable();
+    rows.peek()?;
+    let mut text = heading.to_owned();
+    for (name, description) in rows {
         // A summary is one line, whoever wrote it.
-        let summary = group.description.split_whitespace().collect::<Vec<_>>().join(" ");
+        let summary = description.split_whitespace().collect::<Vec<_>>().join(" ");
         // Writing to a String cannot fail.
-        let _ = write!(text, "\n- {}: {summary}", group.name);
+        let _ = write!(text, "\n- {name}: {summary}");
     }
-    text
+    Some(text)
 }

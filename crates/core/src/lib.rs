@@ -18,6 +18,7 @@ mod context;
 mod registry;
 pub mod search;
 mod selection;
+mod skill;
 mod view;
 
 // What a conversation has of them.
@@ -70,6 +71,10 @@ pub use registry::{Clash, Entry, Factory, Failure, Group, Registry, Resolution, 
 pub use round::{Round, Stop};
 pub use scope::{CallScope, Caller, Visibility};
 pub use selection::{Selection, selects};
+pub use skill::{
+    SKILL_FILE, SKILL_LIMIT, Skill, SkillClash, SkillFault, SkillName, SkillNameError, SkillParameter,
+    SkillSource,
+};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
     Arguments, BoxFuture, CallContext, CallId, Forward, Permission, Permits, ProgressSink, Subject, Tool,

@@ -14,6 +14,7 @@ use crate::{
     meta::MetaTool,
     names::{self, GroupName, ToolName},
     search::{Document, Index, WordTable},
+    skill::{Skill, SkillClash, SkillName},
     tool::Tool,
 };
 
@@ -157,6 +158,7 @@ pub struct Registry {
     makers: IndexMap<ToolName, (ToolMeta, Maker)>,
     groups: IndexMap<GroupName, Group>,
     word_table: Option<Arc<dyn WordTable>>,
+    skills: IndexMap<SkillName, Arc<Skill>>,
 }
 
 impl Registry {
@@ -214,6 +216,25 @@ impl Registry {
         self.groups.values()
     }
 
+    pub fn register_skill(&mut self, skill: impl Into<Arc<Skill>>) -> Result<(), SkillClash> {
+        let skill = skill.into();
+        if self.skills.contains_key(&skill.name) {
+            return Err(SkillClash { name: skill.name.clone() });
+        }
+        self.skills.insert(skill.name.clone(), skill);
+        Ok(())
+    }
+
+    /// Puts a skill in the place of one of the same name.
+    pub fn replace_skill(&mut self, skill: impl Into<Arc<Skill>>) {
+        let skill = skill.into();
+        self.skills.insert(skill.name.clone(), skill);
+    }
+
+    pub fn skills(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.values().map(|skill| &**skill)
+    }
+
     /// Meta of every tool, in the order of registration. Runs no factory.
     pub fn list(&self) -> impl Iterator<Item = &ToolMeta> {
         self.makers.values().map(|(meta, _)| meta)
@@ -243,6 +264,7 @@ impl Registry {
     pub fn clear(&mut self) {
         self.makers.clear();
         self.groups.clear();
+        self.skills.clear();
     }
 
     pub fn len(&self) -> usize {
@@ -360,7 +382,7 @@ impl Resolution {
         };
         let word_table = registry.word_table.clone();
         let entries = self.tools.into_iter().map(entry).collect();
-        Snapshot { entries, groups, word_table, index: OnceLock::new() }
+        Snapshot { entries, groups, skills: registry.skills.clone(), word_table, index: OnceLock::new() }
     }
 }
 
@@ -404,6 +426,7 @@ pub struct Snapshot {
     word_table: Option<Arc<dyn WordTable>>,
     /// Made by the first search.
     index: OnceLock<Index>,
+    skills: IndexMap<SkillName, Arc<Skill>>,
 }
 
 impl Snapshot {
@@ -454,6 +477,14 @@ impl Snapshot {
     /// A tool by its number.
     pub fn nth(&self, number: usize) -> Option<&Entry> {
         self.entries.get_index(number).map(|(_, entry)| entry)
+    }
+
+    pub fn skill(&self, name: &str) -> Option<&Skill> {
+        self.skills.get(name).map(|skill| &**skill)
+    }
+
+    pub fn skills(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.values().map(|skill| &**skill)
     }
 
     /// Known names that look like `name`, the closest first.

@@ -11,6 +11,7 @@ use crate::{
     policy::Policy,
     registry::{Entry, Group, Snapshot},
     selection::Selection,
+    skill::Skill,
 };
 
 /// How tools of a loaded group reach the model.
@@ -54,6 +55,7 @@ impl View {
     pub fn core(&self) -> impl Iterator<Item = &Entry> {
         let needed = |entry: &&Entry| match entry.meta().meta_tool {
             Some(MetaTool::CallTool) => self.loading == Loading::Describes,
+            Some(MetaTool::LoadSkill) => self.skills().next().is_some(),
             _ => true,
         };
         self.tools().filter(|entry| entry.meta().group.is_none()).filter(needed)
@@ -74,6 +76,15 @@ impl View {
 
     pub fn group_tools(&self, group: &str) -> impl Iterator<Item = &Entry> {
         self.snapshot.group_tools(group).filter(|entry| self.permits(entry))
+    }
+
+    /// A tool set is about tools: it hides no skill.
+    pub fn skills(&self) -> impl Iterator<Item = &Skill> {
+        self.snapshot.skills()
+    }
+
+    pub fn skill(&self, name: &str) -> Option<&Skill> {
+        self.snapshot.skill(name)
     }
 
     /// The one of the meta-tools, if the caller may use it.

@@ -13,6 +13,7 @@
 
 mod live;
 mod runtime;
+mod skills;
 mod watch;
 mod words;
 
@@ -29,5 +30,6 @@ pub use pinza_core::{
     ToolName, ToolOutput, ToolResult, Verdict,
 };
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};
+pub use skills::{LoadedSkills, load_skills};
 pub use watch::{Report, Watch};
 pub use words::{WordFile, WordFileError};

@@ -5,9 +5,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
-use pinza_core::{Failure, Registry, Snapshot, ToolContext, ToolName, selects};
+use pinza_core::{Failure, Registry, Skill, SkillName, Snapshot, ToolContext, ToolName, selects};
 use pinza_host::process::Supervisor;
 use pinza_js::{Code, Host, JsTool, Libraries, Loaded, LoadedTool, Loader, OnClash, Place, Problem};
+
+use crate::skills::SkillLoader;
 
 /// What all clones of a [`Pinza`](crate::Pinza) share.
 pub(crate) struct Live {
@@ -24,6 +26,8 @@ pub(crate) struct Tools {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) failures: Arc<[Failure]>,
     pub(crate) problems: Arc<[Problem]>,
+    /// Those of them that are about skills.
+    pub(crate) skill_problems: Arc<[Problem]>,
 }
 
 /// What stays the same: every tool but the scripts', and how they become a snapshot.
@@ -43,6 +47,7 @@ pub(crate) struct Recipe {
 /// What is remembered of scripts from one load to the next.
 struct Scripts {
     loader: Loader,
+    skills: SkillLoader,
     /// By the address of their source, which they keep alive.
     codes: HashMap<usize, Known>,
     versions: BTreeMap<ToolName, u64>,
@@ -75,6 +80,8 @@ pub struct Reload {
     pub removed: Vec<ToolName>,
     /// Files of libraries that came, went or changed: the tools beside them use what holds now.
     pub libraries: Vec<String>,
+    /// Skills that came, went or changed.
+    pub skills: Vec<SkillName>,
     /// What was not said before; [`Pinza::problems`](crate::Pinza::problems) has all that holds.
     pub problems: Vec<Problem>,
     /// Problems that are no more.
@@ -90,8 +97,8 @@ impl Reload {
 
 impl Live {
     /// Loads everything for the first time.
-    pub(crate) fn new(recipe: Recipe, loader: Loader) -> Self {
-        let mut scripts = Scripts { loader, codes: HashMap::new(), versions: BTreeMap::new() };
+    pub(crate) fn new(recipe: Recipe, loader: Loader, skills: SkillLoader) -> Self {
+        let mut scripts = Scripts { loader, skills, codes: HashMap::new(), versions: BTreeMap::new() };
         let (tools, _) = recipe.load(&mut scripts);
         Self { current: RwLock::new(Arc::new(tools)), recipe, scripts: Mutex::new(scripts) }
     }
@@ -125,6 +132,11 @@ impl Live {
         self.scripts().loader.places().to_vec()
     }
 
+    /// Where skills are looked for.
+    pub(crate) fn skill_places(&self) -> Vec<Place> {
+        self.scripts().skills.places().to_vec()
+    }
+
     pub(crate) fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -146,6 +158,7 @@ impl Live {
                 .collect(),
             removed: before.keys().filter(|name| !after.contains_key(*name)).cloned().collect(),
             libraries,
+            skills: changed_skills(&last.snapshot, &tools.snapshot),
             problems: without(&tools.problems, &last.problems),
             solved: without(&last.problems, &tools.problems),
         };
@@ -175,12 +188,15 @@ impl Recipe {
             Some(host) => scripts.register(&mut registry, self.on_clash, host),
             None => Default::default(),
         };
-        let problems: Vec<Problem> = self.problems.iter().cloned().chain(own).collect();
+        let skill_problems = scripts.skills.register(&mut registry, self.on_clash);
+        let problems: Vec<Problem> =
+            self.problems.iter().cloned().chain(own).chain(skill_problems.iter().cloned()).collect();
         let mut resolution = registry.resolve_all(&self.context);
         let failures = std::mem::take(&mut resolution.failures).into();
         let is_enabled = |meta: &_| !self.disabled.iter().any(|name| selects(name, meta));
         let snapshot = Arc::new(resolution.into_snapshot(&registry, is_enabled));
-        (Tools { snapshot, failures, problems: problems.into() }, libraries)
+        let (problems, skill_problems) = (problems.into(), skill_problems.into());
+        (Tools { snapshot, failures, problems, skill_problems }, libraries)
     }
 }
 
@@ -224,6 +240,14 @@ impl Scripts {
         }
         (problems, libraries)
     }
+}
+
+/// The names of skills that are not the same in two snapshots.
+fn changed_skills(before: &Snapshot, after: &Snapshot) -> Vec<SkillName> {
+    let is_other = |skill: &&Skill| after.skill(skill.name.as_str()) != Some(skill);
+    let is_new = |skill: &&Skill| before.skill(skill.name.as_str()).is_none();
+    let changed = before.skills().filter(is_other).chain(after.skills().filter(is_new));
+    changed.map(|skill| skill.name.clone()).collect()
 }
 
 #[cfg(test)]

@@ -110,6 +110,10 @@ impl Project {
         self.path.join("tools")
     }
 
+    pub(crate) fn skills(&self) -> PathBuf {
+        self.path.join("skills")
+    }
+
     pub(crate) fn config(&self) -> Result<ProjectConfig> {
         toml_edit::de::from_str(&self.config_text()?)
             .map_err(|error| anyhow::anyhow!("{}", error.to_string().trim_end()))
@@ -189,9 +193,9 @@ impl Project {
     }
 }
 
-/// A project's tools while they are watched: only what is trusted becomes live.
+/// A part of a project while it is watched: only what is trusted becomes live.
 #[derive(Debug)]
-pub(crate) struct TrustedTools {
+pub(crate) struct TrustedPart {
     project: Project,
     home: Home,
     directory: PathBuf,
@@ -199,14 +203,14 @@ pub(crate) struct TrustedTools {
     config: String,
 }
 
-impl TrustedTools {
-    pub(crate) fn new(project: &Project, home: &Home) -> Result<Self> {
-        let (directory, config) = (project.tools(), project.config_text()?);
+impl TrustedPart {
+    pub(crate) fn new(project: &Project, home: &Home, directory: PathBuf) -> Result<Self> {
+        let config = project.config_text()?;
         Ok(Self { project: project.clone(), home: home.clone(), directory, config })
     }
 }
 
-impl Guard for TrustedTools {
+impl Guard for TrustedPart {
     fn directory(&self) -> &Path {
         &self.directory
     }

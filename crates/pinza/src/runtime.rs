@@ -25,7 +25,10 @@ use pinza_js::{
 use pinza_tools::Services;
 use serde_json::Value;
 
-use crate::live::{Live, Recipe};
+use crate::{
+    live::{Live, Recipe},
+    skills::SkillLoader,
+};
 
 /// Tools, policy and engine, ready to be called.
 #[derive(Clone, Debug)]
@@ -90,6 +93,11 @@ impl Pinza {
         Arc::clone(&self.live.current().failures)
     }
 
+    /// What is wrong with skills; [`problems`](Self::problems) has it too.
+    pub fn skill_problems(&self) -> Arc<[Problem]> {
+        Arc::clone(&self.live.current().skill_problems)
+    }
+
     pub(crate) fn live(&self) -> &Arc<Live> {
         &self.live
     }
@@ -130,6 +138,7 @@ pub struct Builder {
     kept_variables: Option<VariableStore>,
     stand_ins: Option<Vec<StandIn>>,
     scripts: Vec<Place>,
+    skills: Vec<Place>,
     modules: Vec<PathBuf>,
     on_clash: OnClash,
     caps: Caps,
@@ -196,6 +205,13 @@ impl Builder {
     #[must_use]
     pub fn scripts(mut self, places: impl IntoIterator<Item = Place>) -> Self {
         self.scripts.extend(places);
+        self
+    }
+
+    /// Places of skills, each a directory with a `SKILL.md`; the first of two skills with one name wins.
+    #[must_use]
+    pub fn skills(mut self, places: impl IntoIterator<Item = Place>) -> Self {
+        self.skills.extend(places);
         self
     }
 
@@ -320,7 +336,9 @@ impl Builder {
             host: js,
             supervisor,
         };
-        let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash).caps(self.caps));
+        let loader = Loader::new(self.scripts, self.on_clash).caps(self.caps);
+        let skills = [Place::Builtin(pinza_tools::SKILLS)].into_iter().chain(self.skills).collect();
+        let live = Live::new(recipe, loader, SkillLoader::new(skills));
         let mut engine = self.observers.into_iter().fold(Engine::new(self.policy), Engine::observer);
         if let Some(workspace) = workspace {
             engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace)));

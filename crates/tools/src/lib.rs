@@ -25,6 +25,13 @@ mod write_file;
 
 pub use get_current_time::current_time;
 
+/// The skills that come with the program: (name, `SKILL.md`).
+pub const SKILLS: &[(&str, &str)] = &[
+    ("write-a-tool", include_str!("../skills/write-a-tool/SKILL.md")),
+    ("wrap-a-library", include_str!("../skills/wrap-a-library/SKILL.md")),
+    ("write-a-skill", include_str!("../skills/write-a-skill/SKILL.md")),
+];
+
 /// What the built-in tools stand on. Whatever is missing makes its tools fail to resolve, with
 /// the reason, and leaves the others alone.
 #[derive(Clone, Debug, Default)]

@@ -62,7 +62,7 @@ pub(super) fn unknown_group(view: &View, name: &str) -> ToolError {
     ToolError::new(ErrorKind::NotFound, message)
 }
 
-fn describe(group: &Group, tools: &[&Entry], loading: Loading) -> String {
+pub(super) fn describe(group: &Group, tools: &[&Entry], loading: Loading) -> String {
     let mut text = format!("Loaded {} tools from group '{}':", tools.len(), group.display_name);
     for tool in tools.iter().map(|entry| entry.definition()) {
         // Writing to a String cannot fail.

@@ -2,13 +2,16 @@
 //! answered like any other; what they change they say as typed effects.
 
 mod call_tool;
+mod load_skill;
 mod load_tool_group;
 mod search_tools;
 
 use std::sync::Arc;
 
 pub use self::search_tools::{Found, SEARCH_LIMIT, find, nothing};
-use self::{call_tool::CallTool, load_tool_group::LoadToolGroup, search_tools::SearchTools};
+use self::{
+    call_tool::CallTool, load_skill::LoadSkill, load_tool_group::LoadToolGroup, search_tools::SearchTools,
+};
 use crate::{
     registry::{Clash, Registry, Source, ToolMeta},
     tool::Tool,
@@ -31,6 +34,7 @@ pub enum MetaTool {
 pub fn register(registry: &mut Registry) -> Result<(), Clash> {
     add(registry, MetaTool::LoadToolGroup, Typed::new(LoadToolGroup))?;
     add(registry, MetaTool::SearchTools, Typed::new(SearchTools))?;
+    add(registry, MetaTool::LoadSkill, Typed::new(LoadSkill))?;
     add(registry, MetaTool::CallTool, CallTool::new())
 }
 

@@ -13,4 +13,6 @@ mod registry;
 #[cfg(test)]
 mod search;
 #[cfg(test)]
+mod skills;
+#[cfg(test)]
 mod support;

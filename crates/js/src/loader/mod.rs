@@ -147,8 +147,8 @@ impl Problem {
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.file)?;
-        if let (Some(line), Some(column)) = (self.line, self.column) {
-            write!(f, ":{line}:{column}")?;
+        for number in [self.line, self.line.and(self.column)].into_iter().flatten() {
+            write!(f, ":{number}")?;
         }
         if let Some(entry) = self.entry {
             write!(f, " (entry {entry})")?;

@@ -80,6 +80,9 @@ pub(crate) enum Command {
     /// List and show groups of tools
     #[command(subcommand)]
     Groups(Groups),
+    /// List, show, check and begin skills: instructions that a model loads for a kind of task
+    #[command(subcommand)]
+    Skills(Skills),
     /// Turn npm packages into tools: add, check, list and remove modules
     #[command(subcommand)]
     Module(Module),
@@ -105,11 +108,11 @@ pub(crate) enum Command {
     /// What agents were told to remember
     #[command(subcommand)]
     Memory(Memory),
-    /// Check this installation and say what is enforced here
-    Doctor,
-    /// Measure Pinza on data of your own
+    /// Measure this program: what groups save, what a search finds
     #[command(subcommand)]
     Bench(Bench),
+    /// Check this installation and say what is enforced here
+    Doctor,
     /// Print a completion script for a shell
     Completions(Completions),
     /// Talk with a model that has these tools
@@ -277,6 +280,24 @@ pub(crate) enum Groups {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Skills {
+    /// All skills
+    List,
+    /// One skill: what it is for, what it needs, its instructions
+    Show { name: String },
+    /// Look through a directory of skills, or one skill's, for faults and for what could be better
+    Check {
+        /// A directory of skills, or a skill's own [default: HOME/skills]
+        directory: Option<PathBuf>,
+    },
+    /// Begin a skill: HOME/skills/NAME/SKILL.md
+    New {
+        /// Its name: lowercase letters, digits and hyphens
+        name: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Module {
     /// Install an npm package and make tools of its functions
     Add(AddModule),
@@ -437,6 +458,8 @@ pub(crate) struct Trust {
 pub(crate) enum Bench {
     /// How well and how fast tools are found
     Search(BenchSearch),
+    /// What conversations cost with groups and with every tool in every request
+    Tokens(BenchTokens),
 }
 
 #[derive(Debug, Args)]
@@ -455,6 +478,18 @@ pub(crate) struct BenchSearch {
     /// Word vectors to use as well: a safetensors file with its tokenizer beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Four conversations are played with the real engine, over the built-in tools and a catalog of 14 groups, and every
+request is counted whole with the o200k vocabulary: system prompt, listing, tools, all that was said. Nothing is sent."
+)]
+pub(crate) struct BenchTokens {
+    /// A directory of group manifests in place of the catalog that comes with the program; it must have the tools
+    /// that the conversations use
+    #[arg(long, value_name = "DIR")]
+    pub(crate) catalog: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

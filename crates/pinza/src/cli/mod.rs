@@ -32,6 +32,7 @@ mod search;
 mod serve;
 mod session;
 mod sessions;
+mod skills;
 mod tools;
 mod trust;
 
@@ -74,6 +75,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Call(arguments) => call::run(global, printer, arguments),
         Command::Tools(command) => tools::run(global, printer, command),
         Command::Groups(command) => groups::run(global, printer, command),
+        Command::Skills(command) => skills::run(global, printer, command),
         Command::Module(command) => module::run(global, printer, command),
         Command::Schema(arguments) => schema::run(global, printer, arguments),
         Command::Config(command) => config::run(global, printer, command),
@@ -83,8 +85,8 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Sessions(command) => sessions::run(global, printer, command),
         Command::Memory(command) => memory::run(global, printer, command),
         Command::Trust(arguments) => trust::run(global, printer, arguments),
-        Command::Doctor => doctor::run(global, printer),
         Command::Bench(command) => bench::run(global, printer, command),
+        Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Chat(arguments) => chat::run(global, printer, arguments),
         Command::Serve(arguments) => serve::run(arguments),

@@ -26,6 +26,26 @@ fn check(page: &str, text: &str) {
     );
 }
 
+/// A page that people wrote, around a part that is measured.
+#[test]
+fn measured() {
+    const START: &str =
+        "<!-- Measured. Write it anew with: UPDATE_DOCS=1 cargo test -p pinza reference -->\n";
+    const END: &str = "<!-- End of what is measured. -->";
+    let path = format!("{}/../../docs/concepts/groups.md", env!("CARGO_MANIFEST_DIR"));
+    let written = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = written.split_once(START).unwrap();
+    let (_, after) = rest.split_once(END).unwrap();
+    let text = format!("{before}{START}\n{}\n{END}{after}", super::bench::tokens_page());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        return std::fs::write(&path, text).unwrap();
+    }
+    assert!(
+        written == text,
+        "docs/concepts/groups.md is out of date; run: UPDATE_DOCS=1 cargo test -p pinza reference"
+    );
+}
+
 #[test]
 fn commands() {
     let mut text = String::from("# Commands\n");

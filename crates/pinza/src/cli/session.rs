@@ -19,7 +19,7 @@ use super::{Global, Result, env, journal};
 use crate::{
     config::{Config, ConfigFile},
     home::{Home, Origin},
-    project::{CHANGED, Project, ProjectConfig, Trust, TrustedTools, UNKNOWN},
+    project::{CHANGED, Project, ProjectConfig, Trust, TrustedPart, UNKNOWN},
     terminal::TerminalApprover,
 };
 
@@ -89,6 +89,7 @@ impl Session {
             .disable(config.tools.disabled.clone())
             .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?)
+            .skills(skill_places(&home, project.as_ref())?)
             .modules(module_directories(global, &home));
         let words = word_file(&home, &config).unwrap_or_else(|problem| {
             problems.push(problem);
@@ -108,7 +109,7 @@ impl Session {
             .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
         problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
         problems.extend(settings_problems(&home, &config, &pinza));
-        let faults = script_faults(&pinza);
+        let faults = file_faults(&pinza.problems());
         Ok(Self { home, config, pinza, words, problems, faults })
     }
 }
@@ -185,14 +186,15 @@ fn settings_problems(home: &Home, config: &Config, pinza: &Pinza) -> Vec<Problem
     problems
 }
 
-fn script_faults(pinza: &Pinza) -> Vec<Problem> {
-    let problems = pinza.problems();
+/// Faults in files, for lists: warnings are for whoever checks them.
+pub(crate) fn file_faults(problems: &[pinza::js::Problem]) -> Vec<Problem> {
     let faults = problems.iter().filter(|problem| !problem.warning);
     let described = faults.map(|fault| Problem {
         file: Some(fault.file.clone()),
         entry: fault.entry,
         message: match (fault.line, fault.column) {
             (Some(line), Some(column)) => format!("line {line}, column {column}: {}", fault.message),
+            (Some(line), None) => format!("line {line}: {}", fault.message),
             _ => fault.message.clone(),
         },
     });
@@ -206,9 +208,18 @@ fn places(global: &Global, home: &Home, project: Option<&Project>) -> Result<Vec
     }
     let mut places = vec![Place::Optional(home.path.join("tools"))];
     if let Some(project) = project {
-        places.push(Place::Guarded(Arc::new(TrustedTools::new(project, home)?)));
+        places.push(Place::Guarded(Arc::new(TrustedPart::new(project, home, project.tools())?)));
     }
     places.extend(global.tools.iter().cloned().map(Place::Directory));
+    Ok(places)
+}
+
+/// Where skills are looked for, after the program's own: home, the project.
+fn skill_places(home: &Home, project: Option<&Project>) -> Result<Vec<Place>> {
+    let mut places = vec![Place::Optional(home.path.join("skills"))];
+    if let Some(project) = project {
+        places.push(Place::Guarded(Arc::new(TrustedPart::new(project, home, project.skills())?)));
+    }
     Ok(places)
 }
 

@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf, absolute},
 };
 
+use pinza_core::SKILL_FILE;
 use pinza_js::Place;
 
 /// Everything in a directory, or one name in it.
@@ -29,9 +30,15 @@ impl Interest {
     }
 }
 
-pub(super) fn interests(places: &[Place]) -> BTreeSet<Interest> {
+pub(super) fn interests(places: &[Place], skills: &[Place]) -> BTreeSet<Interest> {
     let mut interests = BTreeSet::new();
-    for place in places {
+    for directory in skills.iter().filter_map(Place::directory) {
+        interests.extend(inner(directory).into_iter().map(|directory| {
+            let name = Some(OsString::from(SKILL_FILE));
+            Interest { directory, name }
+        }));
+    }
+    for place in places.iter().chain(skills) {
         let Some(directory) = place.directory() else { continue };
         // It may be removed, replaced, or come to exist.
         interests.extend(entry(directory));
@@ -54,6 +61,14 @@ fn entry(path: &Path) -> Option<Interest> {
         let (above, name) = (path.parent()?, path.file_name()?);
         Some(Interest { directory: above.canonicalize().ok()?, name: Some(name.to_owned()) })
     })
+}
+
+/// The directories of a directory, which links are not.
+fn inner(directory: &Path) -> Vec<PathBuf> {
+    let entries = directory.canonicalize().and_then(fs::read_dir);
+    let entries = entries.into_iter().flatten().flatten();
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    directories.map(|entry| entry.path()).collect()
 }
 
 fn linked(directory: &Path) -> Vec<PathBuf> {

@@ -37,11 +37,12 @@ const FENCES: [(&str, &str); 4] =
     [("rquickjs", "pinza-js"), ("rmcp", "pinza-mcp"), ("rusqlite", "pinza-state"), ("axum", "pinza-web")];
 
 /// All that the core may stand on: data, schemas and the clock, nothing that does I/O.
-const CORE: [&str; 11] = [
+const CORE: [&str; 12] = [
     "futures-util",
     "indexmap",
     "jsonschema",
     "rust-stemmers",
+    "saphyr-parser",
     "schemars",
     "serde",
     "serde_json",

@@ -19,6 +19,7 @@ mod scripts;
 mod chat;
 
 // The other commands.
+mod bench_tokens;
 mod catalog;
 mod config;
 mod env;
@@ -29,6 +30,7 @@ mod policy;
 mod program;
 mod schema;
 mod search;
+mod skills;
 
 mod approval;
 mod borders;

@@ -23,7 +23,7 @@ fn every_command_says_what_it_does() {
     let pinza = pinza();
     let cases: [(&[&str], &str); 27] = [
         (&["call"], "Call a tool"),
-        (&["tools"], "List, show, begin, check, test, enable and disable tools"),
+        (&["tools"], "List, show, search, begin, check, test, enable and disable tools"),
         (&["tools", "list"], "All tools, by section"),
         (&["tools", "show"], "One tool: what it does, its parameters, what it needs"),
         (&["tools", "enable"], "Switch tools on again"),

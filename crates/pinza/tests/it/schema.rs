@@ -49,7 +49,7 @@ fn the_three_forms() {
 #[test]
 fn choosing() {
     let pinza = pinza();
-    let about_tools = ["load_tool_group"];
+    let about_tools = ["load_tool_group", "load_skill"];
     let own = ["get_current_time", "read_file", "write_file", "http_request", "exec", "js_eval"];
     let core = [&about_tools[..], &own].concat();
     let beyond_fs = [&about_tools[..], &["call_tool"], &own].concat();
@@ -61,7 +61,7 @@ fn choosing() {
         (&["--include", "edit,group:runtime"], &["exec", "edit"]),
         (&["--include", "group:fs", "--exclude", "write"], &["read", "edit"]),
         (
-            &["--exclude", "exec,http_request,js_eval,load_tool_group"],
+            &["--exclude", "exec,http_request,js_eval,load_tool_group,load_skill"],
             &["get_current_time", "read_file", "write_file"],
         ),
         (&["--all", "--exclude", "group:fs"], &beyond_fs),
