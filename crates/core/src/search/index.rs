@@ -12,7 +12,7 @@ use super::{
 
 pub(super) type Term = u32;
 
-/// Mild on purpose: sharper weights win on the catalog they were tuned on and nowhere else.
+/// Mild on purpose: moving them changes little on the catalogs measured, and might harm on others.
 mod weight {
     pub(super) const NAME: f32 = 2.0;
     pub(super) const DESCRIPTION: f32 = 1.5;
