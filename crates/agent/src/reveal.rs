@@ -6,7 +6,7 @@
 
 use std::{collections::HashSet, fmt, str::FromStr};
 
-use pinza_core::{GroupName, ShownTool, View};
+use pinza_core::{Conversation, GroupName, ShownTool, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{names::NameMap, providers::ProviderKind};
@@ -44,6 +44,15 @@ impl Reveal {
             ProviderKind::OpenAi => Self::Append,
             ProviderKind::OpenAiResponses | ProviderKind::Anthropic => Self::Native,
             ProviderKind::Gemini => Self::Stable,
+        }
+    }
+
+    /// What the system prompt has to say of skills and groups. The namespaces of Responses say of groups what the
+    /// listing would, so that it would be read twice.
+    pub fn listing(self, kind: ProviderKind, conversation: &Conversation) -> &str {
+        match (self, kind) {
+            (Self::Native, ProviderKind::OpenAiResponses) => conversation.skills_listing(),
+            _ => conversation.listing(),
         }
     }
 

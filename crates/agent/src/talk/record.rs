@@ -47,11 +47,13 @@ impl Record {
             Reveal::Native => ToolGroup::all(view),
             Reveal::Append | Reveal::Stable => Vec::new(),
         };
+        let listing = setup.reveal.listing(setup.client.kind(), &conversation);
+        let system = prompt::system(&setup.prompt, memories, listing);
         Self {
             kind: setup.client.kind(),
             model: setup.model.clone(),
             reveal: setup.reveal,
-            system: prompt::system(&setup.prompt, memories, &conversation),
+            system,
             conversation,
             groups,
             summary: None,
@@ -67,11 +69,16 @@ impl Record {
             return None;
         }
         let mut moved = Self { summary: self.summary.clone(), ..Self::new(setup, view, &[]) };
-        moved.system.clone_from(&self.system);
+        // All that was said at the beginning stays, but for the listing, which may have to say more or less now.
+        moved.system = prompt::relisted(&self.system, self.listing(), moved.listing());
         for group in self.conversation.groups() {
             moved.conversation.apply(&Effect::ActivateGroup { group: group.clone() }, view);
         }
         Some(moved)
+    }
+
+    fn listing(&self) -> &str {
+        self.reveal.listing(self.kind, &self.conversation)
     }
 
     pub(super) fn offer<'a>(&'a self, view: &'a View) -> Offer<'a> {

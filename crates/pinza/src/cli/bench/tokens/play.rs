@@ -34,8 +34,7 @@ const LOADERS: [&str; 3] = ["load_tool_group", "search_tools", "call_tool"];
 
 /// A conversation that is over.
 pub(super) struct Played {
-    pub(super) listing: String,
-    pub(super) skills_listing: String,
+    pub(super) conversation: Conversation,
     pub(super) request: &'static str,
     pub(super) rounds: Vec<Turn>,
     /// The tools of the last request.
@@ -68,11 +67,10 @@ pub(super) async fn play(snapshot: &Arc<Snapshot>, arm: Arm, scenario: &Scenario
     }
     let Player { view, conversation, rounds, uses, visible, .. } = player;
     Ok(Played {
-        listing: conversation.listing().to_owned(),
-        skills_listing: conversation.skills_listing().to_owned(),
         request: scenario.request,
         rounds,
         tools: conversation.tools().to_vec(),
+        conversation,
         first_tools,
         groups: if arm == Arm::Everything { Vec::new() } else { ToolGroup::all(&view) },
         answer: scenario.answer,

@@ -79,9 +79,7 @@ fn body(
 }
 
 fn system(kind: ProviderKind, reveal: Reveal, played: &Played) -> String {
-    // Namespaces say what the listing would say of groups.
-    let is_said = (kind, reveal) == (ProviderKind::OpenAiResponses, Reveal::Native);
-    let listing = if is_said { &played.skills_listing } else { &played.listing };
+    let listing = reveal.listing(kind, &played.conversation);
     if listing.is_empty() { SYSTEM.to_owned() } else { format!("{SYSTEM}\n\n---\n\n{listing}") }
 }
 
