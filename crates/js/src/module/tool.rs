@@ -11,7 +11,7 @@ use std::{
 };
 
 use pinza_core::{
-    Arguments, BoxFuture, CallContext, Group, Source, Tool, ToolDefinition, ToolError, ToolMeta, ToolName,
+    Arguments, BoxFuture, CallContext, ErrorKind, Group, Source, Tool, ToolDefinition, ToolError, ToolMeta, ToolName,
     ToolOutput, ToolResult,
 };
 use pinza_host::process::Supervisor;
@@ -28,6 +28,7 @@ use super::{
 use crate::{
     caps::Caps,
     loader::Problem,
+    manifest::MOST,
     package::{Difference, LockState, check_lock},
     pool::Seat,
     tool::Host,
@@ -262,7 +263,8 @@ impl Module {
         plan: &Value,
         context: &CallContext<'_>,
     ) -> Result<Answered, ToolError> {
-        let output = self.embedded.run(plan, lives.then_some(&self.seat), context).await?;
+        let output = self.embedded.run(plan, lives.then_some(&self.seat), context).await;
+        let output = output.map_err(|error| self.explained(error))?;
         let outcome = Outcome::parse(output.as_text().as_bytes())?;
         Ok(Answered { outcome, details: output.details.unwrap_or_else(|| json!({})) })
     }
@@ -280,6 +282,15 @@ impl Module {
         let outcome = node.call(context, &self.in_node(lives), plan).await?;
         let details = json!({ "runtime": "node", "log": outcome.log });
         Ok(Answered { outcome, details })
+    }
+
+    /// A script's own words about memory do not fit: nobody who uses a library can make it use less.
+    fn explained(&self, error: ToolError) -> ToolError {
+        let ModuleManifest { name, limits, .. } = &self.manifest;
+        match error.kind {
+            ErrorKind::MemoryLimit => out_of_memory(name, limits.heap, Runtime::Embedded),
+            _ => error,
+        }
     }
 
     fn in_node(&self, lives: bool) -> NodeModule {
@@ -306,6 +317,21 @@ pub(super) fn not_as_locked(module: &str, differences: &[Difference]) -> ToolErr
 pub(super) fn not_run(module: &str, reason: &str) -> ToolError {
     ToolError::execution(format!("The module '{module}' is not run: {reason}")).hint(format!(
         "Look at it with: pinza module check {module}. If the change is yours, delete module.lock.json."
+    ))
+}
+
+/// Memory is never a reason to try Node unasked: a library that eats it would eat it there.
+pub(super) fn out_of_memory(module: &str, heap: usize, runtime: Runtime) -> ToolError {
+    let megabytes = heap >> 20;
+    let other = match runtime {
+        Runtime::Embedded => ", or say \"runtime\": \"node\"",
+        Runtime::Node => "",
+    };
+    let message = format!("The library of '{module}' used more memory than it may: {megabytes} MB");
+    ToolError::new(ErrorKind::MemoryLimit, message).hint(format!(
+        "Work on less at once, ask for more in its module.json (\"limits\": {{ \"heapMb\": {} }}, as far as \
+         policy.limits.heap_mb in config.toml allows){other}.",
+        (2 * megabytes).min(MOST.heap >> 20)
     ))
 }
 
@@ -393,8 +419,8 @@ impl Tool for ModuleCheck {
                 json!({ "init": module.manifest.initialization.plan(&resolved), "functions": functions });
             if module.manifest.runtime != Some(Runtime::Node) {
                 let plan = json!({ "describe": request });
-                let embedded = module.embedded.run(&plan, None, context);
-                match embedded.await {
+                let embedded = module.embedded.run(&plan, None, context).await;
+                match embedded.map_err(|error| module.explained(error)) {
                     Err(error)
                         if module.manifest.runtime.is_none()
                             && !module.embedded.is_refused()
