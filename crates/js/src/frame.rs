@@ -26,8 +26,9 @@ pub(crate) const HEAD: usize = 8;
 pub(crate) enum ToWorker {
     /// The first frame. Its bytes are the prelude as a worker of this build compiled it, or none.
     Start { engine: EngineKind, build: u64 },
-    /// Keep a script under a number; its code is the frame's bytes. Or, by its name, a package.
-    Load { script: u64, file: String, package: Option<String> },
+    /// Keep a script under a number; its code is the frame's bytes. Or, by its name, a package: then the bytes are
+    /// what is known of its units, and whoever compiles some is to hand them out, if `keep` says so.
+    Load { script: u64, file: String, package: Option<String>, keep: bool },
     /// A call; its parameters, as JSON, are the frame's bytes.
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
@@ -95,6 +96,8 @@ pub(crate) enum FromWorker {
         level: String,
         text: String,
     },
+    /// The units of the package that was called, as its bytes: some are new. Before the call's end.
+    Units,
     /// The call's end, and how many microseconds it took. The text, of the result or of the
     /// error, is the frame's bytes.
     Result {

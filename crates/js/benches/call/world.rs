@@ -8,13 +8,17 @@ use std::{
 };
 
 use pinza_core::{
-    CallScope, Caller, Engine, Policy, Registry, Rule, ToolCall, ToolContext, ToolResult, Verdict,
+    CallScope, Caller, Engine, Policy, Registry, Rule, Tool as _, ToolCall, ToolContext, ToolResult, Verdict,
 };
 use pinza_host::{
     files::{Workspace, WorkspaceOptions},
     http::{HttpClient, HttpOptions},
 };
-use pinza_js::{Code, Host, JsTool, LoadedTool, OnClash, Place, Pool};
+use pinza_js::{
+    Caps, Code, Host, JsTool, LoadedTool, OnClash, Place, Pool,
+    module::{LoadedModules, Mode, load_modules},
+    package::Lock,
+};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -28,7 +32,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// With a new pool, and every tool under `tools/`.
+    /// With a new pool, every tool under `tools/`, and a module.
     pub(crate) fn new() -> Self {
         let workspace = tempfile::tempdir().unwrap();
         let host = Arc::new(Host {
@@ -44,6 +48,11 @@ impl World {
         for tool in tools() {
             let code = Arc::new(Code::new(Arc::clone(&tool.script)));
             registry.register(Arc::new(JsTool::new(tool.clone(), code, Arc::clone(&host))), None).unwrap();
+        }
+        for module in &modules(&host).modules {
+            for (tool, _) in module.tools().filter(|(tool, _)| tool.definition().name.as_str() == "array_chunk") {
+                registry.register(Arc::new(tool), None).unwrap();
+            }
         }
         let snapshot = registry.resolve_all(&ToolContext::default()).into_snapshot(&registry, |_| true);
         Self {
@@ -83,6 +92,38 @@ impl World {
 /// The kind of runtime that everything is measured on, ours and theirs.
 pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// lodash as a user has it: `examples/modules/lodash`, installed and locked.
+fn modules(host: &Arc<Host>) -> LoadedModules {
+    static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let directory = DIRECTORY.get_or_init(|| {
+        let package = lodash::package()?;
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("call-modules");
+        let _ = fs::remove_dir_all(&directory);
+        copy(package, &directory.join("lodash/node_modules/lodash"));
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modules/lodash/module.json");
+        fs::copy(manifest, directory.join("lodash/module.json")).unwrap();
+        Lock::of(&directory.join("lodash")).unwrap().write(&directory.join("lodash")).unwrap();
+        Some(directory)
+    });
+    let directories: Vec<PathBuf> = directory.iter().cloned().collect();
+    let loaded = load_modules(&directories, Mode::Strict, Caps::default(), host, None);
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    loaded
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 fn tools() -> &'static [LoadedTool] {

@@ -20,7 +20,10 @@ use pinza_core::{ErrorKind, ToolError, visible};
 use serde::{Deserialize, Serialize};
 
 use super::disk::Disk;
-use crate::package::{Difference, LockedFiles};
+use crate::{
+    cache,
+    package::{Difference, LockedFiles},
+};
 
 /// One file, and all files that a worker reads of one package.
 const FILE_LIMIT: u64 = 12 << 20;
@@ -31,6 +34,15 @@ const TOTAL_LIMIT: usize = 40 << 20;
 pub(crate) enum Conditions {
     Browser,
     Node,
+}
+
+impl Conditions {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::Node => "node",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -61,6 +73,7 @@ pub(crate) struct Package {
     /// What it may read, with all links followed.
     roots: Vec<PathBuf>,
     pub(crate) specifier: String,
+    conditions: Conditions,
     requiring: ResolverGeneric<Disk>,
     importing: ResolverGeneric<Disk>,
     /// What a lock says of its files.
@@ -84,11 +97,7 @@ impl Package {
         locked: Option<LockedFiles>,
     ) -> io::Result<Self> {
         let names = |kind: &str| -> Vec<String> {
-            let environment = match conditions {
-                Conditions::Browser => "browser",
-                Conditions::Node => "node",
-            };
-            [environment, kind, "module-sync", "default"].map(str::to_owned).into()
+            [conditions.name(), kind, "module-sync", "default"].map(str::to_owned).into()
         };
         let options = |kind: &str| {
             let browser = conditions == Conditions::Browser;
@@ -110,6 +119,7 @@ impl Package {
             roots: std::iter::once(directory.clone()).chain(modules).collect(),
             directory,
             specifier: specifier.to_owned(),
+            conditions,
             importing: requiring.clone_with_options(options("import")),
             requiring,
             locked,
@@ -167,6 +177,12 @@ impl Package {
     /// How it is not what was locked, as far as it has been read.
     pub(crate) fn difference(&self) -> Option<&Difference> {
         self.locked.as_ref()?.difference()
+    }
+
+    /// Its name where compiled code is kept: no other package's, wherever that has its files from.
+    pub(crate) fn cache_name(&self) -> String {
+        let parts = [self.directory.as_os_str().as_encoded_bytes(), self.specifier.as_bytes(), self.conditions.name().as_bytes()];
+        cache::hex(&parts.join(&0))
     }
 
     /// A worker begins to read anew.

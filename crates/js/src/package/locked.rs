@@ -153,3 +153,90 @@ impl LockedFiles {
         io::Error::other(self.difference.get_or_init(|| difference).to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module() -> tempfile::TempDir {
+        let module = tempfile::TempDir::new().unwrap();
+        let package = module.path().join("node_modules/a");
+        fs::create_dir_all(&package).unwrap();
+        fs::write(package.join("index.js"), "1").unwrap();
+        std::os::unix::fs::symlink("a", module.path().join("node_modules/b")).unwrap();
+        Lock::of(module.path()).unwrap().write(module.path()).unwrap();
+        module
+    }
+
+    fn locked(module: &tempfile::TempDir) -> LockedFiles {
+        match Locked::of(module.path()).unwrap() {
+            Locked::Files(files) => files,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_compared_each_time() {
+        let module = module();
+        let files = locked(&module);
+        let file = module.path().join("node_modules/a/index.js");
+        assert!(files.read(&file, b"1").is_ok() && files.read(&file, b"1").is_ok());
+        assert!(files.difference().is_none());
+        assert!(files.read(&file, b"2").is_err());
+        // What was wrong once stays wrong.
+        assert_eq!(files.difference(), Some(&Difference::Changed { package: "a".into() }));
+    }
+
+    #[test]
+    fn only_what_was_there_is_there() {
+        let check = |place: &str, found: Found, expected: Option<&str>| {
+            let module = module();
+            let files = locked(&module);
+            files.looked(&module.path().join(place), found);
+            assert_eq!(files.difference().map(ToString::to_string).as_deref(), expected, "{place} {found:?}");
+        };
+        let changed = Some("the files of a are not the locked ones");
+        check("node_modules/a/index.js", Found::File, None);
+        check("node_modules/a/index.js", Found::Nothing, changed);
+        check("node_modules/a/index.js", Found::Directory, changed);
+        check("node_modules/a/package.json", Found::File, changed);
+        check("node_modules/a/package.json", Found::Nothing, None);
+        check("node_modules/a", Found::Nothing, Some("a is locked, but not installed"));
+        check("node_modules", Found::Nothing, Some("a is locked, but not installed"));
+        check("node_modules/c", Found::Directory, None);
+        check("node_modules/c/index.js", Found::File, Some("c is installed, but not locked"));
+        // Beyond a link it has another name, and beside the packages there is no lock.
+        check("node_modules/b/index.js", Found::Nothing, None);
+        check("lib.js", Found::File, None);
+        check("node_modules/.bin/a", Found::File, None);
+    }
+
+    #[test]
+    fn links_point_where_they_did() {
+        let check = |place: &str, target: Option<&str>, is_same: bool| {
+            let module = module();
+            let files = locked(&module);
+            files.looked_at_link(&module.path().join(place), target.map(Path::new));
+            assert_eq!(files.difference().is_none(), is_same, "{place} {target:?}");
+        };
+        check("node_modules/b", Some("a"), true);
+        check("node_modules/b", Some("c"), false);
+        check("node_modules/b", None, false);
+        check("node_modules/a", None, true);
+        check("node_modules/a", Some("elsewhere"), false);
+        check("node_modules/a/index.js", Some("elsewhere"), false);
+    }
+
+    #[test]
+    fn without_digests_of_files_everything_is_compared_at_once() {
+        let module = module();
+        let mut lock = Lock::read(module.path()).unwrap().unwrap();
+        lock.packages.values_mut().for_each(|package| package.files.clear());
+        lock.write(module.path()).unwrap();
+        assert!(matches!(Locked::of(module.path()), Ok(Locked::Whole)));
+        fs::write(module.path().join("node_modules/a/more.js"), "").unwrap();
+        assert!(matches!(Locked::of(module.path()), Ok(Locked::Differs(_))));
+        fs::remove_file(module.path().join("module.lock.json")).unwrap();
+        assert!(matches!(Locked::of(module.path()), Ok(Locked::Whole)));
+    }
+}
