@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -378,6 +379,70 @@ fn a_lock_that_names_no_files_is_obeyed_too() {
     let refused = "The module 'branching' is not run: it is not as it was when it was locked: \
                    the files of branching are not the locked ones";
     check_call(&pinza, &["branching_say"], Err(("execution_error", refused)));
+}
+
+/// Every file of compiled code, with the number of its inode: a new file has a new one.
+fn kept_code(pinza: &Program) -> Vec<(PathBuf, u64)> {
+    let Ok(programs) = fs::read_dir(pinza.home().join("cache/code")) else { return Vec::new() };
+    let programs: Vec<PathBuf> = programs.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(programs.len(), 1, "{programs:?}");
+    let files = fs::read_dir(&programs[0]).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = files.map(|file| (file.path(), file.metadata().unwrap().ino())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn code_is_compiled_once_for_many_processes() {
+    let pinza = pinza();
+    let module = by_hand(&pinza, "mine", "exports.say = () => require('util').format('%s', 'one');");
+    check_call(&pinza, &["mine_say"], Ok("one"));
+    // The prelude, and the module's own.
+    let first = kept_code(&pinza);
+    assert_eq!(first.len(), 2, "{first:?}");
+    for (file, _) in &first {
+        let modes = [file, file.parent().unwrap()].map(|path| fs::metadata(path).unwrap().mode() & 0o777);
+        assert_eq!(modes, [0o600, 0o700], "{}", file.display());
+    }
+    // A file is written when something had to be compiled.
+    check_call(&pinza, &["mine_say"], Ok("one"));
+    assert_eq!(kept_code(&pinza), first);
+
+    // What changes is compiled anew, and nothing of the old is run.
+    fs::write(module.join("lib.js"), "exports.say = () => 'two';").unwrap();
+    check_call(&pinza, &["mine_say"], Ok("two"));
+    let second = kept_code(&pinza);
+    assert!(second.len() == 2 && second != first, "{second:?}");
+
+    // Another module with the same files has its own.
+    let twin = by_hand(&pinza, "twin", "exports.say = () => 'two';");
+    check_call(&pinza, &["twin_say"], Ok("two"));
+    assert_eq!(kept_code(&pinza).len(), 3);
+    fs::remove_dir_all(twin).unwrap();
+
+    // What a full disk leaves behind is no code.
+    for (file, _) in kept_code(&pinza) {
+        let half = fs::read(&file).unwrap();
+        fs::write(&file, &half[..half.len() / 2]).unwrap();
+    }
+    check_call(&pinza, &["mine_say"], Ok("two"));
+    fs::remove_dir_all(pinza.home().join("cache")).unwrap();
+    fs::write(pinza.home().join("cache"), "no directory").unwrap();
+    check_call(&pinza, &["mine_say"], Ok("two"));
+}
+
+/// A module of one file, with one tool: `NAME_say`.
+fn by_hand(pinza: &Program, name: &str, text: &str) -> PathBuf {
+    let module = pinza.home().join("modules").join(name);
+    fs::create_dir_all(&module).unwrap();
+    let tool = json!({ "name": format!("{name}_say"), "description": "Says.", "function": "say", "parameters": {} });
+    let manifest = json!({
+        "name": name, "version": "1.0.0", "description": "Says.", "package": "./lib.js", "type": "static",
+        "tools": [tool],
+    });
+    fs::write(module.join("module.json"), manifest.to_string()).unwrap();
+    fs::write(module.join("lib.js"), text).unwrap();
+    module
 }
 
 #[test]
