@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod first;
 mod load;
 mod lodash;
 mod node;
@@ -30,12 +31,17 @@ fn main() {
         let _ = pinza_js::work();
         return;
     }
+    if arguments.first().is_some_and(|argument| argument == first::FIRST) {
+        first::answer(&arguments[1..]);
+        return;
+    }
     // Fetched before the table begins.
     lodash::file();
     divan::main();
     // `cargo test --benches` gives no argument at all, `cargo bench -- NAME` one more.
     if arguments == ["--bench"] {
         side_by_side::run();
+        first::run();
         load::run();
     }
 }
