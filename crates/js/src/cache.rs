@@ -81,7 +81,8 @@ fn put(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 
 /// Bytecode is for the program that wrote it: another build may have another engine.
 fn identity(program: &fs::Metadata) -> String {
-    let parts = [program.dev(), program.ino(), program.size(), program.mtime() as u64, program.mtime_nsec() as u64];
+    let parts =
+        [program.dev(), program.ino(), program.size(), program.mtime() as u64, program.mtime_nsec() as u64];
     hex(&parts.map(u64::to_le_bytes).concat())
 }
 

@@ -149,8 +149,11 @@ pub(crate) fn decode<T: for<'de> Deserialize<'de>>(
     json: usize,
 ) -> io::Result<(T, Vec<u8>)> {
     let bytes = body.split_off(json);
-    let garbled = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-    Ok((serde_json::from_slice(&body).map_err(garbled)?, bytes))
+    Ok((parse(&body)?, bytes))
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(json: &[u8]) -> io::Result<T> {
+    serde_json::from_slice(json).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// The worker's side reads and writes blocking.
@@ -158,9 +161,11 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(mut source: impl Read) -> io::R
     let mut head = [0; HEAD];
     source.read_exact(&mut head)?;
     let (body, json) = lengths(head)?;
-    let mut bytes = vec![0; body];
+    // Apart, because the bytes may be many, and would be copied once more.
+    let (mut text, mut bytes) = (vec![0; json], vec![0; body - json]);
+    source.read_exact(&mut text)?;
     source.read_exact(&mut bytes)?;
-    decode(bytes, json)
+    Ok((parse(&text)?, bytes))
 }
 
 pub(crate) fn write(mut sink: impl Write, json: &impl Serialize, bytes: &[u8]) -> io::Result<()> {

@@ -29,7 +29,11 @@ pub(crate) fn run() {
         // The first of all fills the cache.
         once(&[tool, cache]);
         let (kept, anew) = (median(&[tool, cache]), median(&[tool]));
-        println!("  {tool:32} {:8.1} ms  {:8.1} ms without code from an earlier one", millis(kept), millis(anew));
+        println!(
+            "  {tool:32} {:8.1} ms  {:8.1} ms without code from an earlier one",
+            millis(kept),
+            millis(anew)
+        );
     }
     println!("aims: array_chunk 60 ms, for the whole program");
 }

@@ -69,7 +69,9 @@ impl World {
         let loaded = load_modules(&directories, Mode::Strict, Caps::default(), &host, None);
         assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
         for module in &loaded.modules {
-            for (tool, _) in module.tools().filter(|(tool, _)| tool.definition().name.as_str() == "array_chunk") {
+            for (tool, _) in
+                module.tools().filter(|(tool, _)| tool.definition().name.as_str() == "array_chunk")
+            {
                 registry.register(Arc::new(tool), None).unwrap();
             }
         }
@@ -121,7 +123,8 @@ fn modules_directory() -> Option<&'static Path> {
         let directory = made_modules();
         let _ = fs::remove_dir_all(&directory);
         copy(package, &directory.join("lodash/node_modules/lodash"));
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modules/lodash/module.json");
+        let manifest =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modules/lodash/module.json");
         fs::copy(manifest, directory.join("lodash/module.json")).unwrap();
         Lock::of(&directory.join("lodash")).unwrap().write(&directory.join("lodash")).unwrap();
         Some(directory)

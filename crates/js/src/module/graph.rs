@@ -181,7 +181,11 @@ impl Package {
 
     /// Its name where compiled code is kept: no other package's, wherever that has its files from.
     pub(crate) fn cache_name(&self) -> String {
-        let parts = [self.directory.as_os_str().as_encoded_bytes(), self.specifier.as_bytes(), self.conditions.name().as_bytes()];
+        let parts = [
+            self.directory.as_os_str().as_encoded_bytes(),
+            self.specifier.as_bytes(),
+            self.conditions.name().as_bytes(),
+        ];
         cache::hex(&parts.join(&0))
     }
 

@@ -11,8 +11,8 @@ use std::{
 };
 
 use pinza_core::{
-    Arguments, BoxFuture, CallContext, ErrorKind, Group, Source, Tool, ToolDefinition, ToolError, ToolMeta, ToolName,
-    ToolOutput, ToolResult,
+    Arguments, BoxFuture, CallContext, ErrorKind, Group, Source, Tool, ToolDefinition, ToolError, ToolMeta,
+    ToolName, ToolOutput, ToolResult,
 };
 use pinza_host::process::Supervisor;
 use serde_json::{Value, json};
@@ -199,8 +199,7 @@ impl Module {
     }
 
     fn check_installed(&self) -> Result<(), ToolError> {
-        let check =
-            || Installed::find(&self.directory, &self.manifest.package)?.satisfies(&self.manifest);
+        let check = || Installed::find(&self.directory, &self.manifest.package)?.satisfies(&self.manifest);
         self.installed.get_or_init(check).clone()
     }
 

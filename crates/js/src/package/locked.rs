@@ -124,9 +124,8 @@ impl LockedFiles {
         let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok())?;
         // As the lock has it.
         let place = &*below.to_string_lossy();
-        let is_linked = |(at, _): (usize, &str)| {
-            self.files.get(&place[..at]).is_some_and(|what| what.starts_with(LINK))
-        };
+        let is_linked =
+            |(at, _): (usize, &str)| self.files.get(&place[..at]).is_some_and(|what| what.starts_with(LINK));
         // What lies beyond a locked link has another path, which is asked for as well.
         let is_covered = !place.is_empty() && counts(place) && !place.match_indices('/').any(is_linked);
         is_covered.then(|| place.to_owned())

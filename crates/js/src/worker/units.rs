@@ -50,13 +50,19 @@ impl Units {
         Self { known, made: RefCell::new((keep == Keep::Units).then(Vec::new)) }
     }
 
-    /// Runs a plain script, from its bytecode if it is known.
-    pub(super) fn run<'js>(&self, ctx: &Ctx<'js>, code: &str, file: &str, mode: Mode) -> Result<Value<'js>> {
-        let digest = digest(&[mode as u8], code.as_bytes());
+    /// Runs a plain script, whose text comes in parts, from its bytecode if it is known.
+    pub(super) fn run<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        parts: &[&str],
+        file: &str,
+        mode: Mode,
+    ) -> Result<Value<'js>> {
+        let digest = digest(&[mode as u8], parts.iter().map(|part| part.as_bytes()));
         if let Some(unit) = self.find(file, &digest) {
             return Compiled::of_bytes(ctx, unit)?.run();
         }
-        let compiled = Compiled::text(ctx, code.as_bytes(), file, mode)?;
+        let compiled = Compiled::text(ctx, parts.concat().into_bytes(), file, mode)?;
         self.keep(file, digest, || compiled.bytes());
         compiled.run()
     }
@@ -68,7 +74,7 @@ impl Units {
         code: Vec<u8>,
         file: &str,
     ) -> Result<Module<'js, Declared>> {
-        let digest = digest(b"module", &code);
+        let digest = digest(b"module", [&*code]);
         if let Some(unit) = self.find(file, &digest) {
             return load_kept(ctx, unit);
         }
@@ -111,8 +117,9 @@ impl Units {
     }
 }
 
-fn digest(kind: &[u8], text: &[u8]) -> Digest {
-    Sha256::new().chain_update(kind).chain_update([0]).chain_update(text).finalize().into()
+fn digest<'a>(kind: &[u8], text: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+    let begun = Sha256::new().chain_update(kind).chain_update([0]);
+    text.into_iter().fold(begun, |digest, part| digest.chain_update(part)).finalize().into()
 }
 
 /// `build | (length | name | digest | length | code)*`, little-endian.

@@ -115,8 +115,11 @@ async fn kept_code_does_what_the_text_says() {
     let second = call(&place.world(), &place.module(), &ALL).await;
     assert_eq!((&first, &second), (&plain, &plain));
 
-    fs::write(place.module().join("part.mjs"), "export const answer = 43; export default () => `new ${answer}`;")
-        .unwrap();
+    fs::write(
+        place.module().join("part.mjs"),
+        "export const answer = 43; export default () => `new ${answer}`;",
+    )
+    .unwrap();
     let changed = call(&place.world(), &place.module(), &["say"]).await;
     assert!(changed[0].contains("\"new 43\",43,[1],\"common\""), "{changed:?}");
 }

@@ -307,7 +307,10 @@ fn branching(pinza: &Program) -> PathBuf {
             ("lib/main.js", "exports.say = () => [require('./part'), require('./spare')].join();"),
             ("lib/part/index.js", "module.exports = 'part';"),
             ("lib/part/index.json", "\"JSON\""),
-            ("lib/spare.js", "try { module.exports = require('./luxury'); } catch { module.exports = 'none'; }"),
+            (
+                "lib/spare.js",
+                "try { module.exports = require('./luxury'); } catch { module.exports = 'none'; }",
+            ),
             ("lib/luxury.js", "module.exports = 'luxury';"),
             ("lib/other.js", "exports.say = () => 'other';"),
         ],
@@ -342,7 +345,9 @@ fn no_change_of_a_locked_package_gets_past_its_lock() {
     // All that it leads to is locked, but it led elsewhere.
     refused(changed, &|package| write(package.join("package.json"), r#"{ "main": "lib/other" }"#));
     refused(changed, &|package| fs::remove_file(package.join("lib/part/index.js")).unwrap());
-    refused(changed, &|package| write(package.join("lib/part.js"), "module.exports = 'before the directory';"));
+    refused(changed, &|package| {
+        write(package.join("lib/part.js"), "module.exports = 'before the directory';")
+    });
     refused(changed, &|package| write(package.join("lib/part/package.json"), r#"{ "main": "index.json" }"#));
     // The library catches what it meets there.
     refused(changed, &|package| write(package.join("lib/luxury.js"), "module.exports = 'changed';"));
@@ -436,7 +441,8 @@ fn code_is_compiled_once_for_many_processes() {
 fn by_hand(pinza: &Program, name: &str, text: &str) -> PathBuf {
     let module = pinza.home().join("modules").join(name);
     fs::create_dir_all(&module).unwrap();
-    let tool = json!({ "name": format!("{name}_say"), "description": "Says.", "function": "say", "parameters": {} });
+    let tool =
+        json!({ "name": format!("{name}_say"), "description": "Says.", "function": "say", "parameters": {} });
     let manifest = json!({
         "name": name, "version": "1.0.0", "description": "Says.", "package": "./lib.js", "type": "static",
         "tools": [tool],
@@ -457,8 +463,11 @@ fn a_library_that_eats_memory_says_how_to_get_more() {
         "tools": [{ "name": "greedy_eat", "description": "Eats.", "function": "eat", "parameters": {} }],
     });
     fs::write(module.join("module.json"), manifest.to_string()).unwrap();
-    fs::write(module.join("lib.js"), "exports.eat = () => { const all = []; for (;;) all.push([all.length]); }")
-        .unwrap();
+    fs::write(
+        module.join("lib.js"),
+        "exports.eat = () => { const all = []; for (;;) all.push([all.length]); }",
+    )
+    .unwrap();
     let ended = pinza.run(&["--json", "--allow", "node", "call", "greedy_eat"]);
     let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
     // Node is allowed, and not tried: memory is no reason to.

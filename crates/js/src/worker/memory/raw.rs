@@ -54,13 +54,13 @@ impl<'js> Compiled<'js> {
     /// Compiles a plain script, a strict one if it was written as a module, without running any of it.
     pub(in super::super) fn new(ctx: &Ctx<'js>, code: &[u8], file: &str) -> Result<Self> {
         match code.strip_prefix(STRICT.as_bytes()) {
-            Some(code) => Self::text(ctx, code, file, Mode::Strict),
-            None => Self::text(ctx, code, file, Mode::Sloppy),
+            Some(code) => Self::text(ctx, code.to_vec(), file, Mode::Strict),
+            None => Self::text(ctx, code.to_vec(), file, Mode::Sloppy),
         }
     }
 
     /// Compiles a plain script as it is.
-    pub(in super::super) fn text(ctx: &Ctx<'js>, code: &[u8], file: &str, mode: Mode) -> Result<Self> {
+    pub(in super::super) fn text(ctx: &Ctx<'js>, code: Vec<u8>, file: &str, mode: Mode) -> Result<Self> {
         let strict = match mode {
             Mode::Strict => qjs::JS_EVAL_FLAG_STRICT,
             Mode::Sloppy => 0,
