@@ -59,6 +59,9 @@ struct Version {
     lock_version: u32,
 }
 
+/// What each file of a package is, by its place there.
+type Files = BTreeMap<String, String>;
+
 /// One package of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -72,7 +75,7 @@ pub struct LockedPackage {
     /// By place in the package: a file's SHA-256, or `link:` and where it points. Empty in the
     /// first version's locks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<String, String>,
+    pub files: Files,
 }
 
 /// One way in which the installed packages are not the locked ones.
@@ -184,8 +187,8 @@ pub fn check_lock(directory: &Path) -> Result<LockState, LockFault> {
 }
 
 /// One digest for each package, over its sorted paths and what is in them; and one for each file.
-fn digests(tree: &Tree) -> Result<BTreeMap<String, (String, BTreeMap<String, String>)>, TreeFault> {
-    let mut packages: BTreeMap<&str, (Sha256, BTreeMap<String, String>)> = BTreeMap::new();
+fn digests(tree: &Tree) -> Result<BTreeMap<String, (String, Files)>, TreeFault> {
+    let mut packages: BTreeMap<&str, (Sha256, Files)> = BTreeMap::new();
     for path in tree.files.keys().filter(|path| counts(path)) {
         let content = Sha256::digest(tree.read(path)?);
         let (hash, files) = packages.entry(package_of(path)).or_default();

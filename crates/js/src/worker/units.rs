@@ -19,12 +19,15 @@ const MOST: usize = 12 << 20;
 
 type Digest = [u8; 32];
 
+/// Name, digest of the text, code.
+type Made = (String, Digest, Vec<u8>);
+
 /// The units of one package in one worker.
 #[derive(Default)]
 pub(super) struct Units {
     known: HashMap<String, Unit>,
     /// What was compiled here; `None` where nobody asks for it, or no more.
-    made: RefCell<Option<Vec<(String, Digest, Vec<u8>)>>>,
+    made: RefCell<Option<Vec<Made>>>,
 }
 
 struct Unit {
