@@ -26,8 +26,9 @@ pub(crate) const HEAD: usize = 8;
 pub(crate) enum ToWorker {
     /// The first frame. Its bytes are the prelude as a worker of this build compiled it, or none.
     Start { engine: EngineKind, build: u64 },
-    /// Keep a script under a number; its code is the frame's bytes. Or, by its name, a package.
-    Load { script: u64, file: String, package: Option<String> },
+    /// Keep a script under a number; its code is the frame's bytes. Or, by its name, a package: then the bytes are
+    /// what is known of its units, and whoever compiles some is to hand them out, if `keep` says so.
+    Load { script: u64, file: String, package: Option<String>, keep: bool },
     /// A call; its parameters, as JSON, are the frame's bytes.
     Call(CallFrame),
     /// The answer to a request; its bytes are the frame's.
@@ -95,6 +96,8 @@ pub(crate) enum FromWorker {
         level: String,
         text: String,
     },
+    /// The units of the package that was called, as its bytes: some are new. Before the call's end.
+    Units,
     /// The call's end, and how many microseconds it took. The text, of the result or of the
     /// error, is the frame's bytes.
     Result {
@@ -146,8 +149,11 @@ pub(crate) fn decode<T: for<'de> Deserialize<'de>>(
     json: usize,
 ) -> io::Result<(T, Vec<u8>)> {
     let bytes = body.split_off(json);
-    let garbled = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-    Ok((serde_json::from_slice(&body).map_err(garbled)?, bytes))
+    Ok((parse(&body)?, bytes))
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(json: &[u8]) -> io::Result<T> {
+    serde_json::from_slice(json).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// The worker's side reads and writes blocking.
@@ -155,9 +161,11 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(mut source: impl Read) -> io::R
     let mut head = [0; HEAD];
     source.read_exact(&mut head)?;
     let (body, json) = lengths(head)?;
-    let mut bytes = vec![0; body];
+    // Apart, because the bytes may be many, and would be copied once more.
+    let (mut text, mut bytes) = (vec![0; json], vec![0; body - json]);
+    source.read_exact(&mut text)?;
     source.read_exact(&mut bytes)?;
-    decode(bytes, json)
+    Ok((parse(&text)?, bytes))
 }
 
 pub(crate) fn write(mut sink: impl Write, json: &impl Serialize, bytes: &[u8]) -> io::Result<()> {

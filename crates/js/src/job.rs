@@ -25,8 +25,10 @@ use tokio::sync::mpsc;
 use crate::{
     awake::SMALL,
     bridge::{self, Asking},
+    cache::Cache,
     frame::{self, CallFrame, End, Entry, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
     loader::{Libraries, ScriptSource},
+    module::Package,
     pool::{Age, Code, Seat, Worker},
     tool::{Host, Limits},
     wire::Incoming,
@@ -115,14 +117,21 @@ impl Job<'_> {
         };
         let call = frame::encode(&ToWorker::Call(call), self.params.as_bytes());
         // A worker forgets a program once it has run.
+        let cache = self.host.pool.cache.as_ref();
+        // Others' code is taken only from a worker that nobody else has had.
+        let keep = cache.is_some() && self.code.package.is_some() && worker.is_new();
         let frames = if self.entry == Entry::Program || worker.lacks(self.code) {
             let package = self.code.package.as_ref().inspect(|package| package.begin());
             let load = ToWorker::Load {
                 script: self.code.number,
                 file: self.code.script.file.clone(),
                 package: package.map(|package| package.specifier.clone()),
+                keep,
             };
-            let mut frames = frame::encode(&load, self.code.script.code.as_bytes());
+            let units = package.zip(cache).and_then(|(package, cache)| cache.read(&package.cache_name()));
+            worker.keeps(units.as_ref().map_or(0, Vec::len));
+            let bytes = units.as_deref().unwrap_or(self.code.script.code.as_bytes());
+            let mut frames = frame::encode(&load, bytes);
             frames.extend(call);
             frames
         } else {
@@ -162,8 +171,9 @@ impl Job<'_> {
             std::future::pending::<io::Result<(End, String, Log)>>().await
         };
         let asking = Asking { job: self, context };
+        let keeper = cache.zip(self.code.package.as_ref()).filter(|_| keep);
         tokio::select! {
-            ended = converse(incoming, &asking, send, heard) => ended,
+            ended = converse(incoming, &asking, keeper, send, heard) => ended,
             failed = writing => failed,
         }
     }
@@ -173,6 +183,7 @@ impl Job<'_> {
 async fn converse(
     incoming: &mut Incoming,
     asking: &Asking<'_>,
+    mut keeper: Option<(&Cache, &Package)>,
     send: impl Fn(&ToWorker, &[u8]),
     heard: &mut bool,
 ) -> io::Result<(End, String, Log)> {
@@ -207,6 +218,11 @@ async fn converse(
                         let (answer, handle) = abortable(bridge::answer(asking, op, json, bytes));
                         cancels.insert(id, handle);
                         answers.push(answer.map(move |answer| (id, answer)));
+                    }
+                    FromWorker::Units => {
+                        // Once for each package, by the first process that loads it; a few milliseconds.
+                        let (cache, package) = keeper.take().ok_or_else(|| misbehaved("its code is not wanted"))?;
+                        cache.write(&package.cache_name(), &bytes);
                     }
                     FromWorker::Ready { .. } => return Err(misbehaved("it greets twice")),
                 }

@@ -5,6 +5,7 @@
 
 mod awake;
 mod bridge;
+mod cache;
 mod caps;
 mod eval;
 mod frame;

@@ -25,6 +25,7 @@ use tokio::{
 };
 
 use crate::{
+    cache::Cache,
     frame::{EngineKind, FromWorker, ToWorker, encode},
     loader::ScriptSource,
     module::Package,
@@ -53,6 +54,9 @@ const END: Duration = Duration::from_secs(2);
 
 /// Scripts that one worker keeps, in bytes; one that holds more is replaced.
 const KEPT: usize = 16 << 20;
+
+/// What the prelude is called in the cache.
+const PRELUDE: &str = "prelude";
 
 /// A script that workers keep: named by its number, sent to each worker once.
 #[derive(Debug)]
@@ -86,6 +90,8 @@ pub struct Pool {
     engine: EngineKind,
     /// The prelude as the first worker compiled it, before it saw any script, for the others.
     prelude: OnceLock<Prelude>,
+    /// Where compiled code waits for other processes.
+    pub(crate) cache: Option<Cache>,
     places: Arc<Semaphore>,
     /// A std lock, held for a push or a pop.
     idle: Mutex<Vec<Idle>>,
@@ -112,6 +118,7 @@ impl Pool {
             program: program.into(),
             engine: EngineKind::default(),
             prelude: OnceLock::new(),
+            cache: None,
             places: Arc::new(Semaphore::new(WORKERS)),
             idle: Mutex::default(),
             watched: AtomicBool::new(false),
@@ -123,6 +130,13 @@ impl Pool {
     #[must_use]
     pub fn fresh(self) -> Self {
         Self { engine: EngineKind::Fresh, ..self }
+    }
+
+    /// Keeps compiled code in a directory, which no tool may write to, for processes that come later.
+    #[must_use]
+    pub fn cached(self, directory: impl Into<PathBuf>) -> Self {
+        let cache = Cache::new(directory.into(), &self.program);
+        Self { cache: Some(cache), ..self }
     }
 
     /// The program that is running now.
@@ -144,13 +158,29 @@ impl Pool {
     }
 
     async fn start(&self) -> io::Result<Worker> {
-        let known = self.prelude.get();
-        let (worker, compiled) = Worker::start(&self.program)?.ready(self.engine, known).await?;
+        let worker = Worker::start(&self.program)?;
+        // While the process starts.
+        let known = self.known_prelude();
+        let (worker, compiled) = worker.ready(self.engine, known).await?;
         if !compiled.bytes.is_empty() {
+            if let Some(cache) = &self.cache {
+                cache.write(PRELUDE, &[&compiled.build.to_le_bytes()[..], &compiled.bytes].concat());
+            }
             // Another worker may have been first.
             let _ = self.prelude.set(compiled);
         }
         Ok(worker)
+    }
+
+    fn known_prelude(&self) -> Option<&Prelude> {
+        if self.prelude.get().is_none()
+            && let Some(kept) = self.cache.as_ref().and_then(|cache| cache.read(PRELUDE))
+            && let Some((build, bytes)) = kept.split_first_chunk()
+        {
+            let prelude = Prelude { build: u64::from_le_bytes(*build), bytes: bytes.to_vec() };
+            let _ = self.prelude.set(prelude);
+        }
+        self.prelude.get()
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
@@ -360,9 +390,18 @@ impl Worker {
     pub(crate) fn lacks(&mut self, code: &Code) -> bool {
         let lacks = self.loaded.insert(code.number);
         if lacks {
-            // With what the worker's own book-keeping takes.
-            self.kept += code.script.code.len() + 1024;
+            self.keeps(code.script.code.len());
         }
         lacks
+    }
+
+    /// Counts what it was sent, with what its own book-keeping takes.
+    pub(crate) fn keeps(&mut self, bytes: usize) {
+        self.kept += bytes + 1024;
+    }
+
+    /// Whether no script has run in it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.loaded.is_empty()
     }
 }

@@ -134,6 +134,7 @@ pub struct Builder {
     protected: Vec<PathBuf>,
     hardlinks: Hardlinks,
     helper: Option<PathBuf>,
+    cache: Option<PathBuf>,
     variables: BTreeMap<String, String>,
     kept_variables: Option<VariableStore>,
     stand_ins: Option<Vec<StandIn>>,
@@ -230,6 +231,13 @@ impl Builder {
         self
     }
 
+    /// Keeps compiled code there for processes that come later: in a directory that no tool can write to.
+    #[must_use]
+    pub fn cache(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.cache = Some(directory.into());
+        self
+    }
+
     /// Scripts get these answers and nothing from the network, as `tools test` wants it.
     #[must_use]
     pub fn stand_ins(mut self, answers: Vec<StandIn>) -> Self {
@@ -298,7 +306,10 @@ impl Builder {
         let is_online = self.stand_ins.is_none();
         let js = workspace.as_ref().zip(self.helper.as_ref()).map(|(workspace, program)| {
             Arc::new(Host {
-                pool: Arc::new(Pool::new(program)),
+                pool: Arc::new(match self.cache {
+                    Some(cache) => Pool::new(program).cached(cache),
+                    None => Pool::new(program),
+                }),
                 files: Arc::new(workspace.clone()),
                 http: http.clone(),
                 clock: pinza_tools::current_time,

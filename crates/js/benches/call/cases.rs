@@ -1,10 +1,10 @@
-//! The scripts that are called, each with the arguments of its calls.
+//! What is called, each with the arguments of its calls: scripts, and a module.
 
 use serde_json::{Value, json};
 
 use crate::lodash;
 
-/// A tool under `tools/` and what it is called with.
+/// A tool and what it is called with.
 pub(crate) struct Case {
     pub(crate) tool: &'static str,
     pub(crate) source: &'static str,
@@ -17,6 +17,7 @@ impl Case {
         let mut cases = vec![Self::trivial(), Self::five_kb()];
         if lodash::file().is_some() {
             cases.push(Self::with_lodash());
+            cases.push(Self::array_chunk());
         }
         cases
     }
@@ -55,6 +56,15 @@ not a line of a log
             tool: "with_lodash",
             source: include_str!("tools/with_lodash.js"),
             arguments: json!({ "orders": orders }),
+        }
+    }
+
+    /// A tool of `examples/modules/lodash`, whose package is locked. What Node runs is written by hand.
+    pub(crate) fn array_chunk() -> Self {
+        Self {
+            tool: "array_chunk",
+            source: "const _ = lib('lodash');\nfunction execute(params) { return _.chunk(params.array, params.size); }\n",
+            arguments: json!({ "array": [1, 2, 3, 4, 5, 6, 7], "size": 3 }),
         }
     }
 }

@@ -7,25 +7,31 @@ use std::{
     sync::OnceLock,
 };
 
-/// The library's file; `None`, after a line that says why, where it cannot be had.
+/// The library as one file; `None`, after a line that says why, where it cannot be had.
 pub(crate) fn file() -> Option<&'static Path> {
     static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let file = FILE.get_or_init(|| match fetch() {
-        Ok(file) => Some(file),
+    FILE.get_or_init(|| package().map(|package| package.join("lodash.js"))).as_deref()
+}
+
+/// The package as npm has it.
+pub(crate) fn package() -> Option<&'static Path> {
+    static PACKAGE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let package = PACKAGE.get_or_init(|| match fetch() {
+        Ok(package) => Some(package),
         Err(reason) => {
             println!("lodash cannot be fetched ({reason}): its figures are left out");
             None
         }
     });
-    file.as_deref()
+    package.as_deref()
 }
 
 fn fetch() -> Result<PathBuf, String> {
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lodash-4.js");
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lodash-4");
     if kept.exists() {
         return Ok(kept);
     }
-    // Beside the file, so that it can be moved there when it is whole.
+    // Beside it, so that it can be moved there when it is whole.
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|error| error.to_string())?;
     run(Command::new("npm")
         .args(["pack", "lodash@4", "--silent", "--fetch-retries=0", "--fetch-timeout=20000"])
@@ -35,8 +41,8 @@ fn fetch() -> Result<PathBuf, String> {
         .and_then(|mut files| files.next()?.ok())
         .ok_or("npm pack left no file")?
         .path();
-    run(Command::new("tar").arg("-xzf").arg(packed).arg("package/lodash.js").current_dir(&directory))?;
-    fs::rename(directory.path().join("package/lodash.js"), &kept).map_err(|error| error.to_string())?;
+    run(Command::new("tar").arg("-xzf").arg(packed).current_dir(&directory))?;
+    fs::rename(directory.path().join("package"), &kept).map_err(|error| error.to_string())?;
     Ok(kept)
 }
 

@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod first;
 mod load;
 mod lodash;
 mod node;
@@ -30,12 +31,17 @@ fn main() {
         let _ = pinza_js::work();
         return;
     }
+    if arguments.first().is_some_and(|argument| argument == first::FIRST) {
+        first::answer(&arguments[1..]);
+        return;
+    }
     // Fetched before the table begins.
     lodash::file();
     divan::main();
     // `cargo test --benches` gives no argument at all, `cargo bench -- NAME` one more.
     if arguments == ["--bench"] {
         side_by_side::run();
+        first::run();
         load::run();
     }
 }
@@ -55,6 +61,11 @@ fn with_lodash(bencher: Bencher) {
     calls_of(&Case::with_lodash(), bencher);
 }
 
+#[divan::bench(sample_count = 2000, sample_size = 1, max_time = 3, ignore = lodash::file().is_none())]
+fn array_chunk(bencher: Bencher) {
+    calls_of(&Case::array_chunk(), bencher);
+}
+
 fn calls_of(case: &Case, bencher: Bencher) {
     let world = World::new();
     world.answer(case);
@@ -64,12 +75,21 @@ fn calls_of(case: &Case, bencher: Bencher) {
 /// From nothing: a new pool, so a new process.
 #[divan::bench(sample_count = 100, sample_size = 1, max_time = 3)]
 fn cold_worker(bencher: Bencher) {
-    let case = Case::trivial();
+    first_call_of(&Case::trivial(), bencher);
+}
+
+/// The same, and the library is loaded.
+#[divan::bench(sample_count = 100, sample_size = 1, max_time = 5, ignore = lodash::file().is_none())]
+fn cold_library(bencher: Bencher) {
+    first_call_of(&Case::array_chunk(), bencher);
+}
+
+fn first_call_of(case: &Case, bencher: Bencher) {
     // The first world of all reads the tools.
-    World::new().answer(&case);
+    World::new().answer(case);
     bencher.bench_local(|| {
         let world = World::new();
-        world.answer(&case);
+        world.answer(case);
         world
     });
 }

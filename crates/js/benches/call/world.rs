@@ -8,13 +8,17 @@ use std::{
 };
 
 use pinza_core::{
-    CallScope, Caller, Engine, Policy, Registry, Rule, ToolCall, ToolContext, ToolResult, Verdict,
+    CallScope, Caller, Engine, Policy, Registry, Rule, Tool as _, ToolCall, ToolContext, ToolResult, Verdict,
 };
 use pinza_host::{
     files::{Workspace, WorkspaceOptions},
     http::{HttpClient, HttpOptions},
 };
-use pinza_js::{Code, Host, JsTool, LoadedTool, OnClash, Place, Pool};
+use pinza_js::{
+    Caps, Code, Host, JsTool, LoadedTool, OnClash, Place, Pool,
+    module::{Mode, load_modules},
+    package::Lock,
+};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -28,11 +32,27 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// With a new pool, and every tool under `tools/`.
+    /// With a new pool, every tool under `tools/`, and a module.
     pub(crate) fn new() -> Self {
+        Self::with(Pool::this_program(), tools(), modules_directory())
+    }
+
+    /// As a program makes it that was started for one call: nothing is prepared but what is in the cache.
+    pub(crate) fn of_new_process(cache: Option<&Path>) -> Self {
+        let pool = Pool::this_program();
+        let pool = match cache {
+            Some(cache) => pool.cached(cache),
+            None => pool,
+        };
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/call/tools");
+        let loaded = pinza_js::load(&[Place::Directory(tools)], OnClash::KeepFirst);
+        Self::with(pool, &loaded.tools, Some(&made_modules()))
+    }
+
+    fn with(pool: Pool, tools: &[LoadedTool], modules: Option<&Path>) -> Self {
         let workspace = tempfile::tempdir().unwrap();
         let host = Arc::new(Host {
-            pool: Arc::new(Pool::this_program()),
+            pool: Arc::new(pool),
             files: Arc::new(Workspace::open(workspace.path(), WorkspaceOptions::default()).unwrap()),
             http: HttpClient::new(HttpOptions::default()).unwrap(),
             clock: |_, _| Ok(String::new()),
@@ -41,9 +61,19 @@ impl World {
             kept_variables: None,
         });
         let mut registry = Registry::new();
-        for tool in tools() {
+        for tool in tools {
             let code = Arc::new(Code::new(Arc::clone(&tool.script)));
             registry.register(Arc::new(JsTool::new(tool.clone(), code, Arc::clone(&host))), None).unwrap();
+        }
+        let directories: Vec<PathBuf> = modules.map(Path::to_owned).into_iter().collect();
+        let loaded = load_modules(&directories, Mode::Strict, Caps::default(), &host, None);
+        assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+        for module in &loaded.modules {
+            for (tool, _) in
+                module.tools().filter(|(tool, _)| tool.definition().name.as_str() == "array_chunk")
+            {
+                registry.register(Arc::new(tool), None).unwrap();
+            }
         }
         let snapshot = registry.resolve_all(&ToolContext::default()).into_snapshot(&registry, |_| true);
         Self {
@@ -83,6 +113,41 @@ impl World {
 /// The kind of runtime that everything is measured on, ours and theirs.
 pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// lodash as a user has it: `examples/modules/lodash`, installed and locked.
+fn modules_directory() -> Option<&'static Path> {
+    static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let directory = DIRECTORY.get_or_init(|| {
+        let package = lodash::package()?;
+        let directory = made_modules();
+        let _ = fs::remove_dir_all(&directory);
+        copy(package, &directory.join("lodash/node_modules/lodash"));
+        let manifest =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/modules/lodash/module.json");
+        fs::copy(manifest, directory.join("lodash/module.json")).unwrap();
+        Lock::of(&directory.join("lodash")).unwrap().write(&directory.join("lodash")).unwrap();
+        Some(directory)
+    });
+    directory.as_deref()
+}
+
+/// Where it is, once it was made.
+fn made_modules() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("call-modules")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 fn tools() -> &'static [LoadedTool] {

@@ -12,14 +12,16 @@ use pinza_core::{CallContext, ErrorKind, ToolError, ToolOutput};
 use serde_json::Value;
 
 use super::{
+    ModuleManifest,
     graph::{Conditions, Package},
     outcome::Outcome,
-    tool::UNAVAILABLE,
+    tool::{UNAVAILABLE, not_as_locked, not_run},
 };
 use crate::{
     frame::Entry,
     job::Job,
     loader::Libraries,
+    package::{Difference, Locked},
     pool::{Code, Seat},
     tool::{Host, Limits},
 };
@@ -32,6 +34,8 @@ const INVOKE: &str = "invoke";
 /// more of Node than there is.
 #[derive(Debug)]
 pub(crate) struct Embedded {
+    /// The module's name, for messages.
+    module: String,
     /// Of the module.
     directory: PathBuf,
     specifier: String,
@@ -43,12 +47,15 @@ pub(crate) struct Embedded {
     is_browser: AtomicBool,
     /// Node's has been loaded.
     is_known: AtomicBool,
+    refused: AtomicBool,
 }
 
 impl Embedded {
-    pub(crate) fn new(directory: PathBuf, specifier: String, limits: Limits, host: Arc<Host>) -> Self {
-        let (browser, node, is_browser, is_known) = Default::default();
-        Self { directory, specifier, limits, host, browser, node, is_browser, is_known }
+    pub(crate) fn new(directory: PathBuf, manifest: &ModuleManifest, host: Arc<Host>) -> Self {
+        let (browser, node, is_browser, is_known, refused) = Default::default();
+        let (module, specifier) = (manifest.name.clone(), manifest.package.clone());
+        let limits = manifest.limits;
+        Self { module, directory, specifier, limits, host, browser, node, is_browser, is_known, refused }
     }
 
     /// Runs a plan. The output's text is the outcome, as the runner wrote it.
@@ -59,8 +66,9 @@ impl Embedded {
         context: &CallContext<'_>,
     ) -> Result<ToolOutput, ToolError> {
         let run = async |conditions: Conditions| {
+            let code = self.code(conditions)?;
             let job = Job {
-                code: self.code(conditions)?,
+                code,
                 entry: Entry::Function(INVOKE.into()),
                 params: plan.to_string(),
                 limits: self.limits,
@@ -68,7 +76,12 @@ impl Embedded {
                 host: &self.host,
                 seat,
             };
-            job.run(context).await
+            let answer = job.run(context).await;
+            // A library may do without a file that it was refused. The call is refused all the same.
+            match code.package.as_ref().and_then(Package::difference) {
+                Some(difference) => Err(self.refuse(std::slice::from_ref(difference))),
+                None => answer,
+            }
         };
         if self.is_browser.load(Ordering::Relaxed) {
             return run(Conditions::Browser).await;
@@ -94,6 +107,16 @@ impl Embedded {
         answer
     }
 
+    /// Whether it is not what was locked, so that no engine may run it.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    fn refuse(&self, differences: &[Difference]) -> ToolError {
+        self.refused.store(true, Ordering::Relaxed);
+        not_as_locked(&self.module, differences)
+    }
+
     fn code(&self, conditions: Conditions) -> Result<&Code, ToolError> {
         let cell = match conditions {
             Conditions::Browser => &self.browser,
@@ -102,9 +125,19 @@ impl Embedded {
         if let Some(code) = cell.get() {
             return Ok(code);
         }
-        let package = Package::new(&self.directory, &self.specifier, conditions).map_err(|error| {
-            ToolError::execution(format!("{} cannot be read: {error}", self.directory.display()))
-        })?;
+        let locked = match Locked::of(&self.directory) {
+            Ok(Locked::Whole) => None,
+            Ok(Locked::Files(files)) => Some(files),
+            Ok(Locked::Differs(differences)) => return Err(self.refuse(&differences)),
+            Err(fault) => {
+                self.refused.store(true, Ordering::Relaxed);
+                return Err(not_run(&self.module, &fault.to_string()));
+            }
+        };
+        let package =
+            Package::new(&self.directory, &self.specifier, conditions, locked).map_err(|error| {
+                ToolError::execution(format!("{} cannot be read: {error}", self.directory.display()))
+            })?;
         Ok(cell.get_or_init(|| Code::of_package(self.specifier.clone(), package)))
     }
 }

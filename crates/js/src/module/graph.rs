@@ -1,7 +1,8 @@
 //! A package's files: where `require` and `import` lead, and what lies there.
 //!
 //! Nothing is found beyond the module's own directory and the `node_modules` that holds its package,
-//! whatever a package's `main`, its links or its code say.
+//! whatever a package's `main`, its links or its code say. Of a locked module, nothing is handed out that is
+//! not as it was locked.
 
 use std::{
     collections::HashMap,
@@ -9,14 +10,20 @@ use std::{
     io::Read as _,
     path::{Path, PathBuf},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
-use oxc_resolver::{ResolveError, ResolveOptions, Resolver};
+use oxc_resolver::{ResolveError, ResolveOptions, ResolverGeneric};
 use pinza_core::{ErrorKind, ToolError, visible};
 use serde::{Deserialize, Serialize};
+
+use super::disk::Disk;
+use crate::{
+    cache,
+    package::{Difference, LockedFiles},
+};
 
 /// One file, and all files that a worker reads of one package.
 const FILE_LIMIT: u64 = 12 << 20;
@@ -27,6 +34,15 @@ const TOTAL_LIMIT: usize = 40 << 20;
 pub(crate) enum Conditions {
     Browser,
     Node,
+}
+
+impl Conditions {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::Node => "node",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -57,8 +73,11 @@ pub(crate) struct Package {
     /// What it may read, with all links followed.
     roots: Vec<PathBuf>,
     pub(crate) specifier: String,
-    requiring: Resolver,
-    importing: Resolver,
+    conditions: Conditions,
+    requiring: ResolverGeneric<Disk>,
+    importing: ResolverGeneric<Disk>,
+    /// What a lock says of its files.
+    locked: Option<Arc<LockedFiles>>,
     /// A std lock, held for a look.
     known: Mutex<HashMap<PathBuf, Format>>,
     read: AtomicUsize,
@@ -71,13 +90,14 @@ impl std::fmt::Debug for Package {
 }
 
 impl Package {
-    pub(crate) fn new(directory: &Path, specifier: &str, conditions: Conditions) -> io::Result<Self> {
+    pub(crate) fn new(
+        directory: &Path,
+        specifier: &str,
+        conditions: Conditions,
+        locked: Option<LockedFiles>,
+    ) -> io::Result<Self> {
         let names = |kind: &str| -> Vec<String> {
-            let environment = match conditions {
-                Conditions::Browser => "browser",
-                Conditions::Node => "node",
-            };
-            [environment, kind, "module-sync", "default"].map(str::to_owned).into()
+            [conditions.name(), kind, "module-sync", "default"].map(str::to_owned).into()
         };
         let options = |kind: &str| {
             let browser = conditions == Conditions::Browser;
@@ -92,12 +112,17 @@ impl Package {
         };
         let directory = fs::canonicalize(directory)?;
         let modules = node_modules(&directory, specifier).map(fs::canonicalize).transpose()?;
+        let locked = locked.map(Arc::new);
+        let requiring =
+            ResolverGeneric::new_with_file_system(Disk { locked: locked.clone() }, options("require"));
         Ok(Self {
             roots: std::iter::once(directory.clone()).chain(modules).collect(),
             directory,
             specifier: specifier.to_owned(),
-            requiring: Resolver::new(options("require")),
-            importing: Resolver::new(options("import")),
+            conditions,
+            importing: requiring.clone_with_options(options("import")),
+            requiring,
+            locked,
             known: Mutex::default(),
             read: AtomicUsize::new(0),
         })
@@ -145,12 +170,33 @@ impl Package {
         if total > TOTAL_LIMIT {
             return Err(fault(format!("the package has more than {} MB of source", TOTAL_LIMIT >> 20)));
         }
+        self.verify(&file, &text).map_err(|error| fault(error.to_string()))?;
         Ok(text)
+    }
+
+    /// How it is not what was locked, as far as it has been read.
+    pub(crate) fn difference(&self) -> Option<&Difference> {
+        self.locked.as_ref()?.difference()
+    }
+
+    /// Its name where compiled code is kept: no other package's, wherever that has its files from.
+    pub(crate) fn cache_name(&self) -> String {
+        let parts = [
+            self.directory.as_os_str().as_encoded_bytes(),
+            self.specifier.as_bytes(),
+            self.conditions.name().as_bytes(),
+        ];
+        cache::hex(&parts.join(&0))
     }
 
     /// A worker begins to read anew.
     pub(crate) fn begin(&self) {
         self.read.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether these bytes are what was locked.
+    fn verify(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.locked.as_ref().map_or(Ok(()), |locked| locked.read(file, bytes))
     }
 
     fn may_read(&self, path: &Path) -> bool {
@@ -206,7 +252,12 @@ impl Package {
         }
         let manifests = file.ancestors().skip(1).take_while(|directory| self.may_read(directory));
         for directory in manifests {
-            let Ok(text) = fs::read(directory.join("package.json")) else { continue };
+            let manifest = directory.join("package.json");
+            let Ok(text) = fs::read(&manifest) else { continue };
+            if self.verify(&manifest, &text).is_err() {
+                // Nothing of it will run, whatever it is.
+                return Format::Cjs;
+            }
             match serde_json::from_slice(&text) {
                 Ok(Manifest { r#type: Some(kind) }) if kind == "module" => return Format::Esm,
                 Ok(Manifest { r#type: Some(kind) }) if kind == "commonjs" => return Format::Cjs,

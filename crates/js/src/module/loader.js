@@ -12,8 +12,12 @@
   function ask(op, payload) {
     const [ok, json, bytes] = native.requestSync(op, JSON.stringify(payload));
     if (ok) return json ? parse(json) : new TextDecoder().decode(bytes);
+    throw refusal(json);
+  }
+
+  function refusal(json) {
     const { message, code } = parse(json);
-    throw Object.assign(new Error(message), { code: code === "not_found" ? "MODULE_NOT_FOUND" : code });
+    return Object.assign(new Error(message), { code: code === "not_found" ? "MODULE_NOT_FOUND" : code });
   }
 
   // A built-in of Node, by its name without `node:`; undefined for what is none.
@@ -77,9 +81,8 @@
     const module = new Module(file, parent);
     cache[file] = module;
     try {
-      const source = ask("module.source", { file });
-      if (format === "json") module.exports = parse(source);
-      else run(module, source, file);
+      if (format === "json") module.exports = parse(ask("module.source", { file }));
+      else run(module, file);
       module.loaded = true;
     } catch (error) {
       delete cache[file];
@@ -94,8 +97,9 @@
     return "module.exports" in namespace ? namespace["module.exports"] : namespace;
   }
 
-  function run(module, source, file) {
-    const body = native.compileWith(source, file, "exports, require, module, __filename, __dirname");
+  function run(module, file) {
+    const body = native.compileFile(file, "exports, require, module, __filename, __dirname");
+    if (typeof body === "string") throw refusal(body);
     Reflect.apply(body, module.exports, [module.exports, requireFrom(file, module), module, file, directory(file)]);
   }
 

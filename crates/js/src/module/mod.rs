@@ -7,6 +7,7 @@
 
 mod arguments;
 mod discover;
+mod disk;
 mod embedded;
 mod graph;
 mod manifest;

@@ -11,8 +11,8 @@ use std::{
 };
 
 use pinza_core::{
-    Arguments, BoxFuture, CallContext, Group, Source, Tool, ToolDefinition, ToolError, ToolMeta, ToolName,
-    ToolOutput, ToolResult,
+    Arguments, BoxFuture, CallContext, ErrorKind, Group, Source, Tool, ToolDefinition, ToolError, ToolMeta,
+    ToolName, ToolOutput, ToolResult,
 };
 use pinza_host::process::Supervisor;
 use serde_json::{Value, json};
@@ -28,7 +28,8 @@ use super::{
 use crate::{
     caps::Caps,
     loader::Problem,
-    package::{LockState, check_lock},
+    manifest::MOST,
+    package::{Difference, LockState, check_lock},
     pool::Seat,
     tool::Host,
 };
@@ -62,6 +63,8 @@ pub struct Module {
     needs_node: AtomicBool,
     /// Whether the installed package is the one that the manifest wants, asked at the first call.
     installed: OnceLock<Result<(), ToolError>>,
+    /// Whether all of it is what was locked, asked before it runs in Node.
+    locked: OnceLock<Result<(), ToolError>>,
 }
 
 /// Modules of some directories, and what is wrong with others.
@@ -127,10 +130,9 @@ fn load_one(
     }
     manifest.limits = manifest.limits.within(&caps);
     let directory = file.parent().unwrap_or(Path::new("/")).to_owned();
-    let (package, limits) = (manifest.package.clone(), manifest.limits);
     loaded.modules.push(Arc::new(Module {
+        embedded: Embedded::new(directory.clone(), &manifest, Arc::clone(host)),
         manifest,
-        embedded: Embedded::new(directory.clone(), package, limits, Arc::clone(host)),
         directory,
         host: Arc::clone(host),
         seat: Seat::default(),
@@ -138,6 +140,7 @@ fn load_one(
         node: node.cloned(),
         needs_node: AtomicBool::new(false),
         installed: OnceLock::new(),
+        locked: OnceLock::new(),
     }));
 }
 
@@ -196,31 +199,19 @@ impl Module {
     }
 
     fn check_installed(&self) -> Result<(), ToolError> {
-        let check = || {
-            Installed::find(&self.directory, &self.manifest.package)?.satisfies(&self.manifest)?;
-            self.check_lock()
-        };
+        let check = || Installed::find(&self.directory, &self.manifest.package)?.satisfies(&self.manifest);
         self.installed.get_or_init(check).clone()
     }
 
-    /// What is not as it was when the module was added does not run.
+    /// Node reads files itself, so all of them are compared with the lock beforehand.
     fn check_lock(&self) -> Result<(), ToolError> {
         let name = &self.manifest.name;
-        let reason = match check_lock(&self.directory) {
-            Ok(LockState::Free | LockState::Same) => return Ok(()),
-            Ok(LockState::Differs(differences)) => {
-                let first = differences.first().map(ToString::to_string).unwrap_or_default();
-                let others = match differences.len() {
-                    0 | 1 => String::new(),
-                    count => format!(", and {} more", count - 1),
-                };
-                format!("it is not as it was when it was locked: {first}{others}")
-            }
-            Err(fault) => fault.to_string(),
+        let check = || match check_lock(&self.directory) {
+            Ok(LockState::Free | LockState::Same) => Ok(()),
+            Ok(LockState::Differs(differences)) => Err(not_as_locked(name, &differences)),
+            Err(fault) => Err(not_run(name, &fault.to_string())),
         };
-        Err(ToolError::execution(format!("The module '{name}' is not run: {reason}")).hint(format!(
-            "Look at it with: pinza module check {name}. If the change is yours, delete module.lock.json."
-        )))
+        self.locked.get_or_init(check).clone()
     }
 
     /// Runs a plan where the library is: in Node where the manifest says so, or where the embedded
@@ -238,7 +229,8 @@ impl Module {
             return self.run_in_node(lives, plan, context).await;
         }
         let embedded = self.run_embedded(lives, plan, context).await;
-        if self.manifest.runtime == Some(Runtime::Embedded) || !wants_node(&embedded) {
+        let stays = self.manifest.runtime == Some(Runtime::Embedded) || self.embedded.is_refused();
+        if stays || !wants_node(&embedded) {
             return embedded;
         }
         match self.run_in_node(lives, plan, context).await {
@@ -270,7 +262,8 @@ impl Module {
         plan: &Value,
         context: &CallContext<'_>,
     ) -> Result<Answered, ToolError> {
-        let output = self.embedded.run(plan, lives.then_some(&self.seat), context).await?;
+        let output = self.embedded.run(plan, lives.then_some(&self.seat), context).await;
+        let output = output.map_err(|error| self.explained(error))?;
         let outcome = Outcome::parse(output.as_text().as_bytes())?;
         Ok(Answered { outcome, details: output.details.unwrap_or_else(|| json!({})) })
     }
@@ -284,9 +277,19 @@ impl Module {
         let Some(node) = &self.node else {
             return Err(ToolError::execution("There is no supervisor for Node processes here"));
         };
+        self.check_lock()?;
         let outcome = node.call(context, &self.in_node(lives), plan).await?;
         let details = json!({ "runtime": "node", "log": outcome.log });
         Ok(Answered { outcome, details })
+    }
+
+    /// A script's own words about memory do not fit: nobody who uses a library can make it use less.
+    fn explained(&self, error: ToolError) -> ToolError {
+        let ModuleManifest { name, limits, .. } = &self.manifest;
+        match error.kind {
+            ErrorKind::MemoryLimit => out_of_memory(name, limits.heap, Runtime::Embedded),
+            _ => error,
+        }
     }
 
     fn in_node(&self, lives: bool) -> NodeModule {
@@ -298,6 +301,37 @@ impl Module {
             session: lives.then(|| SESSION.to_owned()),
         }
     }
+}
+
+/// What is not as it was when the module was added does not run.
+pub(super) fn not_as_locked(module: &str, differences: &[Difference]) -> ToolError {
+    let first = differences.first().map(ToString::to_string).unwrap_or_default();
+    let others = match differences.len() {
+        0 | 1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    not_run(module, &format!("it is not as it was when it was locked: {first}{others}"))
+}
+
+pub(super) fn not_run(module: &str, reason: &str) -> ToolError {
+    ToolError::execution(format!("The module '{module}' is not run: {reason}")).hint(format!(
+        "Look at it with: pinza module check {module}. If the change is yours, delete module.lock.json."
+    ))
+}
+
+/// Memory is never a reason to try Node unasked: a library that eats it would eat it there.
+pub(super) fn out_of_memory(module: &str, heap: usize, runtime: Runtime) -> ToolError {
+    let megabytes = heap >> 20;
+    let other = match runtime {
+        Runtime::Embedded => ", or say \"runtime\": \"node\"",
+        Runtime::Node => "",
+    };
+    let message = format!("The library of '{module}' used more memory than it may: {megabytes} MB");
+    ToolError::new(ErrorKind::MemoryLimit, message).hint(format!(
+        "Work on less at once, ask for more in its module.json (\"limits\": {{ \"heapMb\": {} }}, as far as \
+         policy.limits.heap_mb in config.toml allows){other}.",
+        (2 * megabytes).min(MOST.heap >> 20)
+    ))
 }
 
 /// Whether the embedded engine is what failed: the package could not be loaded, or it asked for
@@ -384,15 +418,19 @@ impl Tool for ModuleCheck {
                 json!({ "init": module.manifest.initialization.plan(&resolved), "functions": functions });
             if module.manifest.runtime != Some(Runtime::Node) {
                 let plan = json!({ "describe": request });
-                let embedded = module.embedded.run(&plan, None, context);
-                match embedded.await {
-                    Err(error) if module.manifest.runtime.is_none() && can_be_cured(&error) => {}
+                let embedded = module.embedded.run(&plan, None, context).await;
+                match embedded.map_err(|error| module.explained(error)) {
+                    Err(error)
+                        if module.manifest.runtime.is_none()
+                            && !module.embedded.is_refused()
+                            && can_be_cured(&error) => {}
                     answer => return answer,
                 }
             }
             let Some(node) = &module.node else {
                 return Err(ToolError::execution("There is no supervisor for Node processes here"));
             };
+            module.check_lock()?;
             let in_node = module.in_node(false);
             permit(context, &in_node).await?;
             let answer = node.describe(&in_node, &request).await?;

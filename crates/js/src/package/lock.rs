@@ -1,10 +1,16 @@
 //! `module.lock.json`: which packages a module was made with, to the byte.
 //!
-//! npm's own integrity says what the registry sent; our digest says what lies on disk, which is what
+//! npm's own integrity says what the registry sent; our digests say what lies on disk, which is what
 //! will run. A module whose packages differ from its lock is reported and not run; a module without a
-//! lock runs.
+//! lock runs. [`check_lock`] compares everything; [`LockedFiles`](super::LockedFiles) compares what is read, as it
+//! is read, which is all that the embedded engine needs to know.
 
-use std::{collections::BTreeMap, fmt, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+    fs,
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +23,12 @@ use super::{
 
 /// The lock's name, beside `module.json`.
 pub const LOCK_FILE: &str = "module.lock.json";
-const LOCK_VERSION: u32 = 1;
+
+/// 2: each file has its digest.
+const LOCK_VERSION: u32 = 2;
+
+/// What a lock writes for a link, before the place where it points.
+pub(super) const LINK: &str = "link:";
 
 /// Why a lock cannot be made, read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +52,16 @@ pub struct Lock {
     pub packages: BTreeMap<String, LockedPackage>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    #[serde(default)]
+    lock_version: u32,
+}
+
+/// What each file of a package is, by its place there.
+type Files = BTreeMap<String, String>;
+
 /// One package of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -51,6 +72,10 @@ pub struct LockedPackage {
     pub integrity: Option<String>,
     /// Over its files as they lie on disk.
     pub digest: String,
+    /// By place in the package: a file's SHA-256, or `link:` and where it points. Empty in the
+    /// first version's locks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: Files,
 }
 
 /// One way in which the installed packages are not the locked ones.
@@ -94,12 +119,12 @@ impl Lock {
         let tree = Tree::list(&modules)?;
         let integrities = integrities(directory);
         let mut packages = BTreeMap::new();
-        for (place, hash) in digests(&tree)? {
+        for (place, (digest, files)) in digests(&tree)? {
             let json = tree.text(&format!("{place}/package.json")).ok();
             let json = json.and_then(|text| PackageJson::parse(&text).ok()).unwrap_or_default();
             let version = json.text("version").map(str::to_owned);
             let integrity = integrities.get(&place).cloned();
-            packages.insert(place, LockedPackage { version, integrity, digest: hash });
+            packages.insert(place, LockedPackage { version, integrity, digest, files });
         }
         Ok(Self { lock_version: LOCK_VERSION, packages })
     }
@@ -117,13 +142,12 @@ impl Lock {
         };
         let damaged =
             |error: serde_json::Error| LockFault::Damaged { path: path(), reason: error.to_string() };
-        let value: Value = serde_json::from_str(&text).map_err(damaged)?;
-        let version = value.get("lockVersion").and_then(Value::as_u64).unwrap_or_default();
-        if version > u64::from(LOCK_VERSION) {
-            let version = u32::try_from(version).unwrap_or(u32::MAX);
-            return Err(LockFault::Newer { path: path(), version });
+        // A newer lock may look different in all other places.
+        let Version { lock_version } = serde_json::from_str(&text).map_err(damaged)?;
+        if lock_version > LOCK_VERSION {
+            return Err(LockFault::Newer { path: path(), version: lock_version });
         }
-        serde_json::from_value(value).map(Some).map_err(damaged)
+        serde_json::from_str(&text).map(Some).map_err(damaged)
     }
 
     pub fn write(&self, directory: &Path) -> Result<(), LockFault> {
@@ -162,24 +186,34 @@ pub fn check_lock(directory: &Path) -> Result<LockState, LockFault> {
     Ok(if differences.is_empty() { LockState::Same } else { LockState::Differs(differences) })
 }
 
-/// One digest for each package, over its sorted paths and what is in them.
-fn digests(tree: &Tree) -> Result<BTreeMap<String, String>, TreeFault> {
-    let mut hashes: BTreeMap<&str, Sha256> = BTreeMap::new();
+/// One digest for each package, over its sorted paths and what is in them; and one for each file.
+fn digests(tree: &Tree) -> Result<BTreeMap<String, (String, Files)>, TreeFault> {
+    let mut packages: BTreeMap<&str, (Sha256, Files)> = BTreeMap::new();
     for path in tree.files.keys().filter(|path| counts(path)) {
         let content = Sha256::digest(tree.read(path)?);
-        add(hashes.entry(package_of(path)).or_default(), path, b"file", &content);
+        let (hash, files) = packages.entry(package_of(path)).or_default();
+        add(hash, path, b"file", &content);
+        files.insert(below(path).to_owned(), hex(&content));
     }
     // npm makes none; one that appears is a change like any other.
     for (path, target) in tree.links.iter().filter(|(path, _)| counts(path)) {
-        add(hashes.entry(package_of(path)).or_default(), path, b"link", target.as_bytes());
+        let (hash, files) = packages.entry(package_of(path)).or_default();
+        add(hash, path, b"link", target.as_bytes());
+        files.insert(below(path).to_owned(), format!("{LINK}{target}"));
     }
-    let finished =
-        |(place, hash): (&str, Sha256)| (place.to_owned(), format!("sha256-{}", hex(&hash.finalize())));
-    Ok(hashes.into_iter().map(finished).collect())
+    let finished = |(place, (hash, files)): (&str, (Sha256, _))| {
+        (place.to_owned(), (format!("sha256-{}", hex(&hash.finalize())), files))
+    };
+    Ok(packages.into_iter().map(finished).collect())
+}
+
+/// A path seen from its package; nothing for what stands in a package's place itself.
+fn below(path: &str) -> &str {
+    path[package_of(path).len()..].trim_start_matches('/')
 }
 
 /// npm's own notes and `.bin` differ from machine to machine, and no package imports them.
-fn counts(path: &str) -> bool {
+pub(super) fn counts(path: &str) -> bool {
     let package = package_of(path);
     !package.rsplit('/').next().unwrap_or(package).starts_with('.')
 }
@@ -192,8 +226,13 @@ fn add(hash: &mut Sha256, path: &str, kind: &[u8], content: &[u8]) {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // A String takes all that is written to it.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// What npm wrote down about its downloads, by place below `node_modules`.
@@ -253,6 +292,8 @@ mod tests {
         let places: Vec<&String> = lock.packages.keys().collect();
         assert_eq!(places, ["a", "a/node_modules/b"]);
         assert_eq!(lock.packages["a"].integrity.as_deref(), Some("sha512-abc"));
+        let files: Vec<&String> = lock.packages["a"].files.keys().collect();
+        assert_eq!(files, ["index.js", "package.json"]);
         assert_eq!(check_lock(module.path()), Ok(LockState::Free));
         lock.write(module.path()).unwrap();
         assert_eq!(Lock::read(module.path()), Ok(Some(lock)));
@@ -310,7 +351,7 @@ mod tests {
         let module = module();
         put(module.path(), LOCK_FILE, "{");
         assert!(matches!(check_lock(module.path()), Err(LockFault::Damaged { .. })));
-        put(module.path(), LOCK_FILE, r#"{"lockVersion": 2, "packages": {}}"#);
-        assert!(matches!(check_lock(module.path()), Err(LockFault::Newer { version: 2, .. })));
+        put(module.path(), LOCK_FILE, r#"{"lockVersion": 3, "packages": "all"}"#);
+        assert!(matches!(check_lock(module.path()), Err(LockFault::Newer { version: 3, .. })));
     }
 }

@@ -10,7 +10,8 @@
 /// lazy global to life, for an image of a context that is copied for each call.
 pub(crate) fn source() -> &'static str {
     concat!(
-        "(function (native, global) { \"use strict\";\n",
+        // Without brackets around it: the parser would read through all of it, looking for the arrow behind them.
+        "function (native, global) { \"use strict\";\n",
         include_str!("primordials.js"),
         include_str!("define.js"),
         include_str!("ambient.js"),
@@ -38,6 +39,6 @@ pub(crate) fn source() -> &'static str {
         include_str!("request.js"),
         include_str!("response.js"),
         include_str!("fetch.js"),
-        "return { __proto__: null, settle, run, warm, origin, foreign, setForeign }; })"
+        "return { __proto__: null, settle, run, warm, origin, foreign, setForeign }; }"
     )
 }

@@ -4,6 +4,7 @@ use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
     io,
     rc::Rc,
+    sync::OnceLock,
 };
 
 use rquickjs::{
@@ -17,6 +18,7 @@ use super::{
     memory::{Compiled, load_own},
     modules::{self, Modules},
     native,
+    units::Units,
 };
 use crate::{
     frame::{CallFrame, End},
@@ -41,6 +43,8 @@ pub(super) struct Script {
     pub(super) code: Vec<u8>,
     /// The package that stands in the code's place.
     pub(super) package: Option<String>,
+    /// The package's code, as far as it was compiled before.
+    pub(super) units: Rc<Units>,
 }
 
 /// What a call's frame brings.
@@ -100,9 +104,12 @@ impl PreludeCode {
 
     /// Bytecode is for the engine that made it, and for no other.
     pub(super) fn build() -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (env!("CARGO_PKG_VERSION"), prelude::source()).hash(&mut hasher);
-        hasher.finish()
+        static BUILD: OnceLock<u64> = OnceLock::new();
+        *BUILD.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            (env!("CARGO_PKG_VERSION"), prelude::source()).hash(&mut hasher);
+            hasher.finish()
+        })
     }
 
     pub(super) fn compile() -> io::Result<Self> {
@@ -175,7 +182,7 @@ impl Engine {
         };
         let native = self.prelude.native.clone().restore(ctx)?;
         let set_foreign = self.prelude.set_foreign.clone().restore(ctx)?;
-        modules::open(ctx, &native, &set_foreign, package)
+        modules::open(ctx, &script.units, &native, &set_foreign, package)
     }
 
     /// Finds what is called, with `entry`, and runs it to its end.

@@ -5,6 +5,7 @@ use std::{
     collections::{HashSet, VecDeque},
     io::{self, BufReader, Write as _},
     os::unix::net::UnixStream,
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -14,6 +15,7 @@ use std::{
 
 use serde::Serialize;
 
+use super::units::Units;
 use crate::{
     awake::wait_awake,
     frame::{self, FromWorker, IN_FLIGHT, LOG_LENGTH, LOG_LINES, ToWorker},
@@ -57,6 +59,8 @@ pub(super) struct Link {
     origin: Cell<f64>,
     chance: Cell<Option<u64>>,
     alert: Cell<bool>,
+    /// Of the script that is called.
+    units: RefCell<Rc<Units>>,
 }
 
 impl Link {
@@ -75,6 +79,7 @@ impl Link {
             origin: Cell::new(0.0),
             chance: Cell::new(None),
             alert: Cell::new(false),
+            units: RefCell::default(),
         })
     }
 
@@ -168,8 +173,14 @@ impl Link {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// What is known of the code that is to be compiled.
+    pub(super) fn units(&self) -> Rc<Units> {
+        Rc::clone(&self.units.borrow())
+    }
+
     /// A call begins: nothing of the last one is left.
-    pub(super) fn begin(&self) {
+    pub(super) fn begin(&self, units: Rc<Units>) {
+        *self.units.borrow_mut() = units;
         // A signal was sent before its call ended, so it has come by now.
         self.stop.store(false, Ordering::Relaxed);
         self.pending.borrow_mut().clear();

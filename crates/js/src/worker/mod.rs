@@ -26,6 +26,7 @@ mod modules;
 mod native;
 mod node;
 mod seal;
+mod units;
 
 pub(crate) use memory::OUT_OF_MEMORY;
 
@@ -34,6 +35,7 @@ use engine::{Call, PreludeCode, Sandbox, Script};
 use fresh::Fresh;
 use imaged::Imaged;
 use link::Link;
+use units::{Keep, Units};
 
 /// The hidden first argument that turns this program into a worker.
 pub const WORK: &str = "__js-worker";
@@ -111,16 +113,27 @@ fn serve_call(
             received => received?,
         };
         match message {
-            ToWorker::Load { script, file, package } => {
-                scripts.insert(script, Script { file, code: bytes, package });
+            ToWorker::Load { script, file, package: None, .. } => {
+                scripts.insert(script, Script { file, code: bytes, package: None, units: Rc::default() });
+            }
+            ToWorker::Load { script, file, package, keep } => {
+                let keep = if keep { Keep::Units } else { Keep::Nothing };
+                let units = Rc::new(Units::read(PreludeCode::build(), bytes, keep));
+                scripts.insert(script, Script { file, code: Vec::new(), package, units });
             }
             ToWorker::Call(frame) => {
-                link.begin();
-                let (end, text) = match scripts.get(&frame.script) {
+                let script = scripts.get(&frame.script);
+                link.begin(script.map(|script| Rc::clone(&script.units)).unwrap_or_default());
+                let (end, text) = match script {
                     Some(script) => sandbox.call(&Call { script, frame: &frame, params: &bytes }),
                     None => (End::Threw, engine::explained("the script was not loaded")),
                 };
                 let took = link.now_micros();
+                // What was compiled in the first call of a worker is wanted by those who come later.
+                let units = script.and_then(|script| script.units.written(PreludeCode::build()));
+                if let Some(units) = units.filter(|_| end == End::Ok) {
+                    link.send(&FromWorker::Units, &units)?;
+                }
                 link.send(&FromWorker::Result { end, took }, text.as_bytes())?;
                 link.stay_alert(frame.alert);
                 // A program is run once.

@@ -6,8 +6,7 @@
 use std::{cell::RefCell, fmt::Write as _, rc::Rc};
 
 use rquickjs::{
-    Ctx, Error, Exception, Function, Module, Object, Persistent, Result, Value,
-    context::EvalOptions,
+    Ctx, Error, Exception, Function, IntoJs as _, Module, Object, Persistent, Result, Value,
     loader::{ImportAttributes, Loader, Resolver},
     module::Declared,
     promise::PromiseState,
@@ -15,7 +14,11 @@ use rquickjs::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::link::{Link, Reply};
+use super::{
+    link::{Link, Reply},
+    memory::Mode,
+    units::Units,
+};
 use crate::module::runner;
 
 /// `require` and its kin, see the file.
@@ -107,7 +110,7 @@ impl Loader for Modules {
         }
         let reply = self.ask(ctx, "module.source", &json!({ "file": name }))?;
         self.link.loads_library(name);
-        let module = Module::declare(ctx.clone(), name, reply.bytes.unwrap_or_default())?;
+        let module = self.link.units().module(ctx, reply.bytes.unwrap_or_default(), name)?;
         let meta = module.meta()?;
         let directory = name.rsplit_once('/').map_or("/", |(directory, _)| directory);
         meta.set("url", format!("file://{name}"))?;
@@ -138,11 +141,26 @@ impl Modules {
 /// The native functions that the loader stands on.
 pub(super) fn natives<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Result<()> {
     let shared = Rc::clone(link);
-    let compile = move |ctx: Ctx<'js>, source: String, file: String, parameters: String| {
+    let compile_text = move |ctx: Ctx<'js>, source: String, file: String, parameters: String| {
         shared.loads_library(&file);
-        compile(&ctx, &source, file, &parameters)
+        compile(&ctx, &shared.units(), &source, &file, &parameters)
     };
-    native.set("compileWith", Function::new(ctx.clone(), compile)?)?;
+    native.set("compileWith", Function::new(ctx.clone(), compile_text)?)?;
+    let shared = Rc::clone(link);
+    // A file's function, or the error that Pinza answers with, as JSON. The text does not become a string of the
+    // engine's on its way.
+    let compile_file = move |ctx: Ctx<'js>, file: String, parameters: String| -> Result<Value<'js>> {
+        let reply = shared.request_sync("module.source", &json!({ "file": file }).to_string(), None);
+        let reply = reply.map_err(|reason| Exception::throw_message(&ctx, &reason))?;
+        if !reply.ok {
+            return reply.json.into_js(&ctx);
+        }
+        let bytes = reply.bytes.unwrap_or_default();
+        let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+        shared.loads_library(&file);
+        compile(&ctx, &shared.units(), &text, &file, &parameters)
+    };
+    native.set("compileFile", Function::new(ctx.clone(), compile_file)?)?;
     native.set("importSync", Function::new(ctx.clone(), import_sync)?)?;
     native.set("builtinSource", Function::new(ctx.clone(), |name: String| crate::node::source(&name))?)?;
     native
@@ -151,13 +169,18 @@ pub(super) fn natives<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>
 }
 
 /// A file as a function. It is a package's own and could do as much without closing the function early.
-fn compile<'js>(ctx: &Ctx<'js>, source: &str, file: String, parameters: &str) -> Result<Function<'js>> {
-    let mut options = EvalOptions::default();
-    options.strict = false;
-    options.filename = Some(file);
+fn compile<'js>(
+    ctx: &Ctx<'js>,
+    units: &Units,
+    source: &str,
+    file: &str,
+    parameters: &str,
+) -> Result<Value<'js>> {
     // A line that tells a shell what to run is a comment.
     let hashbang = if source.starts_with("#!") { "//" } else { "" };
-    ctx.eval_with_options(format!("(function ({parameters}) {{{hashbang}{source}\n}})"), options)
+    // Not in brackets: the parser would read through all of it, looking for the arrow behind them.
+    let parts = ["0, function (", parameters, ") {", hashbang, source, "\n}"];
+    units.run(ctx, &parts, file, Mode::Sloppy)
 }
 
 /// The namespace of an ES module, now. One that waits for something outside cannot be had this way.
@@ -173,14 +196,13 @@ fn import_sync<'js>(ctx: Ctx<'js>, file: String) -> Result<Value<'js>> {
 /// Loads a package and makes the function that runs plans on it.
 pub(super) fn open<'js>(
     ctx: &Ctx<'js>,
+    units: &Units,
     native: &Object<'js>,
     set_foreign: &Function<'js>,
     package: &str,
 ) -> Result<Value<'js>> {
     let own = |source: &str, file: &str| -> Result<Function<'js>> {
-        let mut options = EvalOptions::default();
-        options.filename = Some(file.to_owned());
-        ctx.eval_with_options(source, options)
+        Function::from_value(units.run(ctx, &[source], file, Mode::Strict)?)
     };
     // It keeps the built-ins that it needs, as they are before the library has seen them.
     let make_runner = own(runner::SOURCE, "prelude:runner")?;

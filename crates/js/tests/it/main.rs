@@ -1,6 +1,8 @@
 //! JavaScript tools through real workers.
 
 #[cfg(test)]
+mod cache;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod hostile;

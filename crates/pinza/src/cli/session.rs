@@ -80,6 +80,7 @@ impl Session {
             .protect(&home.path)
             .hardlinks(config.files.hardlinks.into())
             .helper(pinza::THIS_PROGRAM)
+            .cache(home.path.join("cache/code"))
             .variables(config.env.clone())
             .variables(global.env.clone())
             .kept_variables(env::open(&home)?)

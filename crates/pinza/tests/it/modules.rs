@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -295,6 +296,200 @@ fn what_is_not_as_it_was_locked_is_not_run() {
     check_call(&pinza, &["greeter_js_greet", "name=Ada"], Err(("execution_error", refused)));
     fs::remove_file(pinza.home().join("modules/greeter-js/module.lock.json")).unwrap();
     check_call(&pinza, &["greeter_js_greet", "name=Ada"], Ok("Bye, Ada!"));
+}
+
+/// A package whose files are found by several of Node's rules, and one that it can do without.
+fn branching(pinza: &Program) -> PathBuf {
+    package(
+        pinza,
+        &[
+            ("package.json", r#"{ "name": "branching", "version": "1.0.0", "main": "lib/main" }"#),
+            ("lib/main.js", "exports.say = () => [require('./part'), require('./spare')].join();"),
+            ("lib/part/index.js", "module.exports = 'part';"),
+            ("lib/part/index.json", "\"JSON\""),
+            (
+                "lib/spare.js",
+                "try { module.exports = require('./luxury'); } catch { module.exports = 'none'; }",
+            ),
+            ("lib/luxury.js", "module.exports = 'luxury';"),
+            ("lib/other.js", "exports.say = () => 'other';"),
+        ],
+    )
+}
+
+#[test]
+fn no_change_of_a_locked_package_gets_past_its_lock() {
+    let pinza = pinza();
+    branching(&pinza);
+    let added = pinza.run(&["module", "add", "./package", "--pick", "say", "--yes"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let module = pinza.home().join("modules/branching");
+    let installed = module.join("node_modules/branching");
+    let saved = pinza.directory().join("saved");
+    copy(&installed, &saved);
+    check_call(&pinza, &["branching_say"], Ok("part,luxury"));
+
+    let refused = |expected: &str, change: &dyn Fn(&Path)| {
+        change(&installed);
+        let message =
+            format!("The module 'branching' is not run: it is not as it was when it was locked: {expected}");
+        check_call(&pinza, &["branching_say"], Err(("execution_error", &message)));
+        let _ = fs::remove_dir_all(pinza.home().join("modules/node_modules"));
+        let _ = fs::remove_dir_all(&installed).or_else(|_| fs::remove_file(&installed));
+        copy(&saved, &installed);
+        check_call(&pinza, &["branching_say"], Ok("part,luxury"));
+    };
+    let changed = "the files of branching are not the locked ones";
+    let write = |path: PathBuf, text: &str| fs::write(path, text).unwrap();
+    refused(changed, &|package| write(package.join("lib/part/index.js"), "module.exports = 'another';"));
+    // All that it leads to is locked, but it led elsewhere.
+    refused(changed, &|package| write(package.join("package.json"), r#"{ "main": "lib/other" }"#));
+    refused(changed, &|package| fs::remove_file(package.join("lib/part/index.js")).unwrap());
+    refused(changed, &|package| {
+        write(package.join("lib/part.js"), "module.exports = 'before the directory';")
+    });
+    refused(changed, &|package| write(package.join("lib/part/package.json"), r#"{ "main": "index.json" }"#));
+    // The library catches what it meets there.
+    refused(changed, &|package| write(package.join("lib/luxury.js"), "module.exports = 'changed';"));
+    refused(changed, &|package| fs::remove_file(package.join("lib/luxury.js")).unwrap());
+    refused(changed, &|package| {
+        let file = package.join("lib/luxury.js");
+        fs::rename(&file, module.join("luxury.js")).unwrap();
+        std::os::unix::fs::symlink(module.join("luxury.js"), file).unwrap();
+    });
+    refused("branching is locked, but not installed", &|package| {
+        let above = pinza.home().join("modules/node_modules");
+        fs::create_dir_all(&above).unwrap();
+        fs::rename(package, above.join("branching")).unwrap();
+    });
+    refused("[..]", &|package| {
+        fs::rename(package, module.join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(module.join("elsewhere"), package).unwrap();
+    });
+}
+
+#[test]
+fn a_lock_that_names_no_files_is_obeyed_too() {
+    let pinza = pinza();
+    branching(&pinza);
+    let added = pinza.run(&["module", "add", "./package", "--pick", "say", "--yes"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let module = pinza.home().join("modules/branching");
+    let mut lock = read(module.join("module.lock.json"));
+    lock["lockVersion"] = 1.into();
+    lock["packages"]["branching"].as_object_mut().unwrap().remove("files").unwrap();
+    fs::write(module.join("module.lock.json"), lock.to_string()).unwrap();
+    check_call(&pinza, &["branching_say"], Ok("part,luxury"));
+    // Such a lock knows the package as a whole.
+    fs::write(module.join("node_modules/branching/lib/other.js"), "").unwrap();
+    let refused = "The module 'branching' is not run: it is not as it was when it was locked: \
+                   the files of branching are not the locked ones";
+    check_call(&pinza, &["branching_say"], Err(("execution_error", refused)));
+}
+
+/// Every file of compiled code, with the number of its inode: a new file has a new one.
+fn kept_code(pinza: &Program) -> Vec<(PathBuf, u64)> {
+    let Ok(programs) = fs::read_dir(pinza.home().join("cache/code")) else { return Vec::new() };
+    let programs: Vec<PathBuf> = programs.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(programs.len(), 1, "{programs:?}");
+    let files = fs::read_dir(&programs[0]).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = files.map(|file| (file.path(), file.metadata().unwrap().ino())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn code_is_compiled_once_for_many_processes() {
+    let pinza = pinza();
+    let module = by_hand(&pinza, "mine", "exports.say = () => require('util').format('%s', 'one');");
+    check_call(&pinza, &["mine_say"], Ok("one"));
+    // The prelude, and the module's own.
+    let first = kept_code(&pinza);
+    assert_eq!(first.len(), 2, "{first:?}");
+    for (file, _) in &first {
+        let modes = [file, file.parent().unwrap()].map(|path| fs::metadata(path).unwrap().mode() & 0o777);
+        assert_eq!(modes, [0o600, 0o700], "{}", file.display());
+    }
+    // A file is written when something had to be compiled.
+    check_call(&pinza, &["mine_say"], Ok("one"));
+    assert_eq!(kept_code(&pinza), first);
+
+    // What changes is compiled anew, and nothing of the old is run.
+    fs::write(module.join("lib.js"), "exports.say = () => 'two';").unwrap();
+    check_call(&pinza, &["mine_say"], Ok("two"));
+    let second = kept_code(&pinza);
+    assert!(second.len() == 2 && second != first, "{second:?}");
+
+    // Another module with the same files has its own.
+    let twin = by_hand(&pinza, "twin", "exports.say = () => 'two';");
+    check_call(&pinza, &["twin_say"], Ok("two"));
+    assert_eq!(kept_code(&pinza).len(), 3);
+    fs::remove_dir_all(twin).unwrap();
+
+    // What a full disk leaves behind is no code.
+    for (file, _) in kept_code(&pinza) {
+        let half = fs::read(&file).unwrap();
+        fs::write(&file, &half[..half.len() / 2]).unwrap();
+    }
+    check_call(&pinza, &["mine_say"], Ok("two"));
+    fs::remove_dir_all(pinza.home().join("cache")).unwrap();
+    fs::write(pinza.home().join("cache"), "no directory").unwrap();
+    check_call(&pinza, &["mine_say"], Ok("two"));
+}
+
+/// A module of one file, with one tool: `NAME_say`.
+fn by_hand(pinza: &Program, name: &str, text: &str) -> PathBuf {
+    let module = pinza.home().join("modules").join(name);
+    fs::create_dir_all(&module).unwrap();
+    let tool =
+        json!({ "name": format!("{name}_say"), "description": "Says.", "function": "say", "parameters": {} });
+    let manifest = json!({
+        "name": name, "version": "1.0.0", "description": "Says.", "package": "./lib.js", "type": "static",
+        "tools": [tool],
+    });
+    fs::write(module.join("module.json"), manifest.to_string()).unwrap();
+    fs::write(module.join("lib.js"), text).unwrap();
+    module
+}
+
+#[test]
+fn a_library_that_eats_memory_says_how_to_get_more() {
+    let pinza = pinza();
+    let module = pinza.home().join("modules/greedy");
+    fs::create_dir_all(&module).unwrap();
+    let manifest = json!({
+        "name": "greedy", "version": "1.0.0", "description": "Eats.", "package": "./lib.js", "type": "static",
+        "limits": { "heapMb": 8 },
+        "tools": [{ "name": "greedy_eat", "description": "Eats.", "function": "eat", "parameters": {} }],
+    });
+    fs::write(module.join("module.json"), manifest.to_string()).unwrap();
+    fs::write(
+        module.join("lib.js"),
+        "exports.eat = () => { const all = []; for (;;) all.push([all.length]); }",
+    )
+    .unwrap();
+    let ended = pinza.run(&["--json", "--allow", "node", "call", "greedy_eat"]);
+    let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+    // Node is allowed, and not tried: memory is no reason to.
+    assert_eq!(answer["error_type"], "memory_limit", "{answer}");
+    assert_eq!(answer["message"], "The library of 'greedy' used more memory than it may: 8 MB");
+    let hint = answer["hint"].as_str().unwrap();
+    for part in ["\"limits\": { \"heapMb\": 16 }", "policy.limits.heap_mb", "\"runtime\": \"node\""] {
+        assert!(hint.contains(part), "{hint}");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //!
 //! Such a process has all the rights of its user, so every call asks for the capability `node`. By
 //! default a process serves one call and is ended with its whole tree; one with a session serves that
-//! session's calls one after the other, and keeps instances and handles in between. A call that is
-//! dropped half-way takes its process with it, because nobody knows what it was doing.
+//! session's calls one after the other, and keeps instances and handles in between, until nobody has
+//! called it for a while. A call that is dropped half-way takes its process with it, because nobody knows what it was doing.
 
 mod log;
 mod process;
@@ -14,20 +14,25 @@ use std::{
     ffi::OsString,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use pinza_core::{CallContext, Capability, Content, Permission, Permits as _, ToolError, capability};
 use pinza_host::process::Supervisor;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::outcome::Outcome;
 use process::Process;
 
 /// Processes of sessions that wait for their next call. One more ends the one that waits longest.
 const MOST_KEPT: usize = 16;
+
+/// A process that no call has wanted for so long ends, and all that it keeps with it.
+const IDLE: Duration = Duration::from_secs(600);
 
 /// What is to run, and for whom.
 #[derive(Clone, Debug)]
@@ -65,6 +70,10 @@ struct Slot {
     // Held while a call runs: the next one waits for its turn.
     process: tokio::sync::Mutex<Option<Process>>,
     used: AtomicU64,
+    /// When its last call ended. A std lock, held for a look.
+    rests: Mutex<Option<Instant>>,
+    /// Whether somebody waits to end a process that has become idle.
+    watched: AtomicBool,
 }
 
 /// Asks whether a package may run in Node.
@@ -136,6 +145,10 @@ impl NodeHost {
         match process.ask(frame, on_line).await {
             Ok(answer) => {
                 *place = Some(process);
+                *slot.rests() = Some(Instant::now());
+                if !slot.watched.swap(true, Ordering::Relaxed) {
+                    tokio::spawn(end_when_idle(Arc::downgrade(&slot)));
+                }
                 Ok(answer)
             }
             Err(broken) => Err(process.died(broken, module).await),
@@ -160,6 +173,38 @@ impl NodeHost {
         let slot = kept.entry(key).or_default();
         slot.used.store(self.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         Arc::clone(slot)
+    }
+}
+
+impl Slot {
+    fn rests(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits until a slot's process has been idle for long, or is gone. What the slot keeps then is its place alone.
+async fn end_when_idle(slot: Weak<Slot>) {
+    let mut wait = IDLE;
+    loop {
+        tokio::time::sleep(wait).await;
+        let Some(slot) = slot.upgrade() else { return };
+        // One that is at work is not idle.
+        let Ok(mut place) = slot.process.try_lock() else {
+            wait = IDLE;
+            continue;
+        };
+        let rested = slot.rests().map_or(IDLE, |since| since.elapsed());
+        if rested < IDLE && place.is_some() {
+            wait = IDLE - rested;
+            continue;
+        }
+        let process = place.take();
+        slot.watched.store(false, Ordering::Relaxed);
+        drop(place);
+        if let Some(process) = process {
+            process.stop().await;
+        }
+        return;
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{ffi::OsStr, io, time::Duration};
 
-use pinza_core::{ErrorKind, ToolError};
+use pinza_core::ToolError;
 use pinza_host::process::{Command, Companion, ProcessError, Supervisor};
 use serde_json::{Value, json};
 use tokio::{
@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{NodeModule, log::Log};
-use crate::module::runner;
+use crate::module::{Runtime, runner, tool::out_of_memory};
 
 /// What the process runs. Handed over as text, so that nothing needs to be installed.
 const PROGRAM: &str = include_str!("node_host.mjs");
@@ -145,11 +145,7 @@ impl Process {
         let how = match self.companion.ended().await {
             // V8 says so before it aborts, and a long list of frames after it.
             Ok(end) if end.signal.is_some() && says(&lines, "heap out of memory") => {
-                return ToolError::new(
-                    ErrorKind::MemoryLimit,
-                    format!("The library of '{}' used more memory than it may", module.name),
-                )
-                .hint("Work on less at once, or ask for more with \"limits\" in its module.json.");
+                return out_of_memory(&module.name, module.heap, Runtime::Node);
             }
             Ok(end) => match end.signal {
                 Some(signal) => format!("signal {signal}"),

@@ -299,6 +299,8 @@ async fn the_heap_is_bounded() {
     let module = NodeModule { heap: 32 << 20, ..world.module("greedy") };
     let error = world.run(module, json!({ "function": "eat" })).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::MemoryLimit, "{error}");
+    let hint = error.hint.unwrap_or_default();
+    assert!(hint.contains("\"heapMb\": 64") && !hint.contains("runtime"), "{hint}");
 }
 
 #[tokio::test]
@@ -392,6 +394,39 @@ async fn no_more_processes_are_kept_than_may_be() {
     };
     assert_eq!(count("1").await, 2);
     assert_eq!(count("0").await, 1);
+}
+
+#[tokio::test]
+async fn a_process_that_nobody_calls_ends() {
+    let world = World::new();
+    let kept = || NodeModule { session: Some("s".into()), ..world.module("client") };
+    let next = json!({ "init": { "type": "constructor" }, "function": "next" });
+    // Real processes answer in real time; only the waiting between calls is not waited for.
+    let later = async |time: Duration| {
+        // Whoever is about to wait does.
+        tokio::task::yield_now().await;
+        tokio::time::pause();
+        tokio::time::advance(time).await;
+        tokio::time::resume();
+    };
+    let is_kept = || {
+        let slots = world.host.kept.lock().unwrap();
+        slots.values().any(|slot| slot.process.try_lock().is_ok_and(|process| process.is_some()))
+    };
+    let first = value(world.run(kept(), next.clone()).await);
+    later(IDLE * 2 / 3).await;
+    // This call begins the time anew.
+    assert_eq!(value(world.run(kept(), next.clone()).await)["count"], 2);
+    later(IDLE * 2 / 3).await;
+    assert!(is_kept());
+    later(IDLE / 2).await;
+    until("the process ends", || !is_kept()).await;
+    let process = PathBuf::from(format!("/proc/{}", first["pid"]));
+    until("its end is seen", || !process.exists()).await;
+    // The session begins anew, and its process is watched again.
+    assert_eq!(value(world.run(kept(), next).await)["count"], 1);
+    later(IDLE * 2).await;
+    until("the next one ends, too", || !is_kept()).await;
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ mod raw;
 
 pub(super) use arena::{Arena, Image};
 pub(super) use metered::{Meter, Metered};
-pub(super) use raw::{Compiled, collect_after, collect_garbage, copy_bytes, load_own};
+pub(super) use raw::{Compiled, Mode, collect_after, collect_garbage, copy_bytes, load_kept, load_own};
 
 /// The exit code of a worker whose script ran out of memory.
 pub(crate) const OUT_OF_MEMORY: i32 = 86;

@@ -34,20 +34,38 @@ pub(in super::super) fn collect_after(ctx: &Ctx<'_>, used: usize, more: usize) {
     unsafe { qjs::JS_SetGCThreshold(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), threshold as _) }
 }
 
+/// An ES module of a package, of what [`Module::write`] gave. As for [`Compiled::of_bytes`].
+pub(in super::super) fn load_kept<'js>(ctx: &Ctx<'js>, bytes: &'static [u8]) -> Result<Module<'js>> {
+    // SAFETY: as there; the engine goes on reading from bytes that are never freed.
+    unsafe { Module::load(ctx.clone(), bytes) }
+}
+
+/// How a text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Mode {
+    Strict,
+    Sloppy,
+}
+
 /// A script as bytecode inside the engine: compiled once, run for each call.
 pub(in super::super) struct Compiled<'js>(Value<'js>);
 
 impl<'js> Compiled<'js> {
     /// Compiles a plain script, a strict one if it was written as a module, without running any of it.
     pub(in super::super) fn new(ctx: &Ctx<'js>, code: &[u8], file: &str) -> Result<Self> {
-        let mut flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
-        let code = match code.strip_prefix(STRICT.as_bytes()) {
-            Some(code) => {
-                flags |= qjs::JS_EVAL_FLAG_STRICT;
-                code
-            }
-            None => code,
+        match code.strip_prefix(STRICT.as_bytes()) {
+            Some(code) => Self::text(ctx, code.to_vec(), file, Mode::Strict),
+            None => Self::text(ctx, code.to_vec(), file, Mode::Sloppy),
+        }
+    }
+
+    /// Compiles a plain script as it is.
+    pub(in super::super) fn text(ctx: &Ctx<'js>, code: Vec<u8>, file: &str, mode: Mode) -> Result<Self> {
+        let strict = match mode {
+            Mode::Strict => qjs::JS_EVAL_FLAG_STRICT,
+            Mode::Sloppy => 0,
         };
+        let flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY | strict;
         let code = CString::new(code)?;
         let file = CString::new(file)?;
         // SAFETY: context and texts live through the call; the engine wants the length without
@@ -72,6 +90,36 @@ impl<'js> Compiled<'js> {
         // count of it for itself, so it is given one more.
         let value = unsafe { qjs::JS_EvalFunction(context, qjs::JS_DupValue(context, self.0.as_raw())) };
         taken(ctx, value)
+    }
+
+    /// Its bytecode, for [`of_bytes`](Self::of_bytes) in this process or another.
+    pub(in super::super) fn bytes(&self) -> Result<Vec<u8>> {
+        let context = self.0.ctx().as_raw().as_ptr();
+        let mut length = 0;
+        // SAFETY: the value is bytecode of this context. What is written is the receiver's, as long as
+        // the engine says, and is freed once it has been copied.
+        unsafe {
+            let flags = qjs::JS_WRITE_OBJ_BYTECODE as i32;
+            let bytes = qjs::JS_WriteObject(context, &mut length, self.0.as_raw(), flags);
+            if bytes.is_null() {
+                return Err(Error::Exception);
+            }
+            let copy = std::slice::from_raw_parts(bytes, length as usize).to_vec();
+            qjs::js_free(context, bytes.cast());
+            Ok(copy)
+        }
+    }
+
+    /// Of what [`bytes`](Self::bytes) gave. The engine reads it where it is, for as long as it lives.
+    pub(in super::super) fn of_bytes(ctx: &Ctx<'js>, bytes: &'static [u8]) -> Result<Self> {
+        let flags = qjs::JS_READ_OBJ_BYTECODE | qjs::JS_READ_OBJ_ROM_DATA;
+        // SAFETY: the engine trusts bytecode. A worker of the same build wrote this one, of the same text, and
+        // Pinza kept it; see `units.rs` for why no script has had a hand in it.
+        let read = unsafe {
+            let context = ctx.as_raw().as_ptr();
+            qjs::JS_ReadObject(context, bytes.as_ptr(), bytes.len() as _, flags as i32)
+        };
+        taken(ctx, read).map(Self)
     }
 
     pub(in super::super) fn into_value(self) -> Value<'js> {

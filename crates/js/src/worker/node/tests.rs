@@ -52,7 +52,7 @@ fn engine() -> Engine {
     thread::spawn(move || serve(theirs));
     let prelude = PreludeCode::compile().unwrap();
     let engine = Engine::new(&link, &prelude, RustAllocator).unwrap();
-    link.begin();
+    link.begin(Rc::default());
     engine.context.with(|ctx| {
         install(&ctx, &link).catch(&ctx).map_err(|error| error.to_string()).unwrap();
     });
@@ -170,7 +170,7 @@ fn answer(
 
 /// Runs a program to its end.
 fn run(engine: &Engine, code: &str, params: &serde_json::Value) -> (End, String) {
-    let script = Script { file: "test.js".into(), code: code.into(), package: None };
+    let script = Script { file: "test.js".into(), code: code.into(), package: None, units: Rc::default() };
     let frame = CallFrame {
         script: 0,
         entry: Entry::Program,
