@@ -159,9 +159,10 @@ Object.assign(exports, {
   stripVTControlCharacters, toUSVString, getSystemErrorName, getSystemErrorMap, aborted, TextEncoder, TextDecoder, transferableAbortController,
   transferableAbortSignal: (signal) => signal,
   log: (...args) => console.log(format(...args)),
+  getCallSites: (count) => require("internal/call_sites").getCallSites(count),
   _extend: extend,
   ...old,
 });
 Object.defineProperty(exports, "parseArgs", { enumerable: true, configurable: true, get: () => require("internal/parse_args").parseArgs });
 Object.defineProperty(exports, "parseEnv", { enumerable: true, configurable: true, get: () => require("internal/parse_env").parseEnv });
-stubs("util", ["MIMEType", "MIMEParams", "getCallSite", "getCallSites"], exports);
+stubs("util", ["MIMEType", "MIMEParams"], exports);
