@@ -1,9 +1,14 @@
 //! Node's built-ins for libraries that run in the embedded engine, one file each.
 //!
 //! A file is the body of `function (module, exports, require, internal)`, run in the engine's global
-//! scope. `require` reaches only what is here, the parts under `internal/` too; `internal` has the native functions
-//! of `worker/node`, and the global object as `internal.global`. What cannot work in a sandbox is there
-//! under its documented name, and says so when it is used.
+//! scope. `require` reaches only what is here, the parts under `internal/` too; `internal` has the native
+//! functions of `worker/node`, and the global object as `internal.global`. What cannot work in a sandbox
+//! is there under its documented name, and says so when it is used.
+//!
+//! Two files are for the loader: `globals`, whose `install()` defines `process`, `Buffer` and what else Node has
+//! and the sandbox has not, and `intl`, which gives an engine without `Intl` one. The loader may lend two more
+//! functions: `internal.createRequire(file)` behind `module.createRequire`, and `internal.packageFile(path)`, the
+//! text of a file of the library itself, or nothing, which `fs` asks first.
 
 /// What a library may require, without `node:`. The parts under `internal/` are not for libraries.
 pub(crate) const NAMES: &[&str] = &[

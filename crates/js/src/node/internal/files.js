@@ -26,6 +26,11 @@ function pathOf(path, name = "path") {
   return path;
 }
 
+// Files of the library itself, which some read while they load: the loader may lend them by their whole path.
+function ofPackage(path) {
+  return typeof internal.packageFile === "function" ? internal.packageFile(require("path").resolve(path)) : undefined;
+}
+
 // The workspace is the root of what a library sees, so "/a.txt" (path.resolve makes such) is a file of it. A real
 // path beneath the workspace is one too, and comes first.
 function reach(path, syscall, run) {
@@ -57,7 +62,7 @@ function encodingOf(options) {
 function readFile(path, options) {
   const file = pathOf(path);
   const encoding = encodingOf(options);
-  const text = reach(file, "open", (at) => bridge.readFile(at));
+  const text = ofPackage(file) ?? reach(file, "open", (at) => bridge.readFile(at));
   if (encoding !== undefined && normalize(encoding) === "utf8") return text;
   const bytes = Buffer.from(text);
   return encoding === undefined ? bytes : bytes.toString(encoding);
@@ -89,6 +94,7 @@ function appendFile(path, data, options) {
 
 function exists(path) {
   try {
+    if (ofPackage(pathOf(path)) !== undefined) return true;
     return reach(pathOf(path), "access", (at) => bridge.exists(at));
   } catch {
     return false;
@@ -128,7 +134,7 @@ function stat(path, options) {
     throw systemError("ENOENT", "stat", file);
   }
   try {
-    return new Stats(true, Buffer.byteLength(reach(file, "stat", (at) => bridge.readFile(at))));
+    return new Stats(true, Buffer.byteLength(ofPackage(file) ?? reach(file, "stat", (at) => bridge.readFile(at))));
   } catch (error) {
     const isFile = error.code === "EFBIG" || /UTF-8/.test(error.message);
     return new Stats(isFile, isFile ? 0 : 4096);

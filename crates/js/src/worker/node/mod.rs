@@ -34,6 +34,12 @@ pub(super) fn node<'js>(ctx: &Ctx<'js>, _link: &Rc<Link>) -> Result<Object<'js>>
     Ok(internal)
 }
 
+/// Has this machine's time zone read, for `Intl`; without it, zones are UTC by default. Like
+/// [`Engine::read_time_zone`](super::engine::Engine::read_time_zone), for before the worker is sealed.
+pub(super) fn read_time_zone() {
+    zones::read();
+}
+
 /// `[state, result]`: only the engine can look into a promise.
 fn promise_state<'js>(ctx: Ctx<'js>, promise: Promise<'js>) -> Result<Array<'js>> {
     let answer = Array::new(ctx.clone())?;

@@ -15,7 +15,7 @@ use std::{
 use rquickjs::{CatchResultExt as _, Ctx, Function, Object, Value, allocator::RustAllocator};
 use serde_json::json;
 
-use super::node;
+use super::{node, read_time_zone};
 use crate::{
     frame::{self, CallFrame, End, Entry, FromWorker, ToWorker},
     node::{NAMES, source},
@@ -47,6 +47,7 @@ fn fixtures() -> PathBuf {
 
 /// An engine whose `require` reaches the built-ins, and somebody at the other end of its socket.
 fn engine() -> Engine {
+    read_time_zone();
     let (ours, theirs) = UnixStream::pair().unwrap();
     let link = Rc::new(Link::new(ours, Arc::new(AtomicBool::new(false))).unwrap());
     thread::spawn(move || serve(theirs));
