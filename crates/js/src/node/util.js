@@ -6,9 +6,9 @@ const { inspect } = require("internal/inspect");
 const { stripColors } = require("internal/inspect_text");
 const { format, formatWithOptions } = require("internal/format");
 const { isDeepStrictEqual } = require("internal/equal");
-const { coded, invalidArgType, invalidArgValue, checkFunction, checkString, AbortError, systemErrors, stubs } = require("internal/errors");
+const { coded, invalidArgType, invalidArgValue, checkFunction, checkString, systemErrors, stubs } = require("internal/errors");
 
-const { TextEncoder, TextDecoder, AbortController, AbortSignal, EventTarget } = internal.global;
+const { TextEncoder, TextDecoder, AbortController, AbortSignal } = internal.global;
 const customPromisify = Symbol.for("nodejs.util.promisify.custom");
 
 function inherits(child, parent) {

@@ -367,4 +367,4 @@ define(Writable.prototype, {
   writableAborted() { return this._writableState.writable !== false && (this._writableState.destroyed || Boolean(this._writableState.errored)) && !this._writableState.finished; },
 });
 
-module.exports = { Writable, WritableState, initialize };
+module.exports = { Writable, WritableState, initialize, afterConstruct };
