@@ -2,14 +2,14 @@
 //! Node does. Its README says how the files are made.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     io::Write as _,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     rc::Rc,
-    sync::{Arc, Mutex, atomic::AtomicBool},
+    sync::{Arc, Mutex, atomic::AtomicBool, mpsc},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rquickjs::{CatchResultExt as _, Ctx, Function, Object, Value, allocator::RustAllocator};
@@ -77,24 +77,49 @@ fn install<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> rquickjs::Result<()> {
 
 /// The host: timers, a workspace in memory, and a server that tells what it was sent.
 fn serve(socket: UnixStream) {
-    let files: Arc<Mutex<HashMap<String, String>>> = Arc::default();
+    let files: Mutex<HashMap<String, String>> = Mutex::default();
     let sink = Arc::new(Mutex::new(socket.try_clone().unwrap()));
+    let timers = timers(Arc::clone(&sink));
     while let Ok((message, bytes)) = frame::read::<FromWorker>(&socket) {
         let FromWorker::Request { id, op, json, .. } = message else { continue };
-        let (files, sink) = (Arc::clone(&files), Arc::clone(&sink));
-        let answer = move || {
-            let (ok, json, bytes) = answer(&op, &serde_json::from_str(&json).unwrap(), &bytes, &files);
-            let reply = ToWorker::Reply {
-                id,
-                ok,
-                json: (!json.is_null()).then(|| json.to_string()),
-                has_bytes: bytes.is_some(),
-            };
-            // The engine may be gone.
-            let _ = sink.lock().unwrap().write_all(&frame::encode(&reply, &bytes.unwrap_or_default()));
-        };
-        thread::spawn(answer);
+        let asked: serde_json::Value = serde_json::from_str(&json).unwrap();
+        if op == "timer" {
+            let wait = Duration::from_secs_f64(asked["ms"].as_f64().unwrap() / 1000.0);
+            let _ = timers.send((Instant::now() + wait, id));
+        } else {
+            reply(&sink, id, answer(&op, &asked, &bytes, &files));
+        }
     }
+}
+
+/// Ends timers in the order in which they are due, however late that is: on a busy machine, threads that sleep
+/// wake up in any order.
+fn timers(sink: Arc<Mutex<UnixStream>>) -> mpsc::Sender<(Instant, u32)> {
+    let (sender, started) = mpsc::channel();
+    thread::spawn(move || {
+        let mut due = BTreeSet::new();
+        loop {
+            let wait =
+                due.first().map(|(at, _): &(Instant, u32)| at.saturating_duration_since(Instant::now()));
+            match started.recv_timeout(wait.unwrap_or(Duration::from_secs(3600))) {
+                Ok(timer) => drop(due.insert(timer)),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    if let Some((_, id)) = due.pop_first() {
+                        reply(&sink, id, (true, json!(null), None));
+                    }
+                }
+            }
+        }
+    });
+    sender
+}
+
+fn reply(sink: &Mutex<UnixStream>, id: u32, (ok, json, bytes): Answer) {
+    let json = (!json.is_null()).then(|| json.to_string());
+    let reply = ToWorker::Reply { id, ok, json, has_bytes: bytes.is_some() };
+    // The engine may be gone.
+    let _ = sink.lock().unwrap().write_all(&frame::encode(&reply, &bytes.unwrap_or_default()));
 }
 
 type Answer = (bool, serde_json::Value, Option<Vec<u8>>);
@@ -109,10 +134,6 @@ fn answer(
     let fine = |json: serde_json::Value| (true, json, None);
     let path = text("path");
     match op {
-        "timer" => {
-            thread::sleep(Duration::from_secs_f64(asked["ms"].as_f64().unwrap() / 1000.0));
-            fine(json!(null))
-        }
         _ if path.starts_with('/') => (
             false,
             json!({ "code": "path_not_allowed", "message": format!("Not in the workspace: {path}") }),
