@@ -51,6 +51,12 @@ pub(crate) struct Resolved {
     format: Option<Format>,
 }
 
+/// What a library finds at a path of its own.
+pub(crate) enum OwnFile {
+    Text(Vec<u8>),
+    Directory(Vec<String>),
+}
+
 /// A library as a module names it, seen from the module's directory.
 pub(crate) struct Package {
     directory: PathBuf,
@@ -148,6 +154,23 @@ impl Package {
         Ok(text)
     }
 
+    /// What lies at an absolute path among the package's own files, as data: templates, word lists, schemas.
+    /// Nothing for a path elsewhere, or where nothing is.
+    pub(crate) fn own(&self, path: &str) -> Result<Option<OwnFile>, ToolError> {
+        let Ok(real) = fs::canonicalize(path) else { return Ok(None) };
+        if !self.may_read(&real) || self.is_secret(&real) {
+            return Ok(None);
+        }
+        if !real.is_dir() {
+            return self.source(path).map(OwnFile::Text).map(Some);
+        }
+        let entries = fs::read_dir(&real).into_iter().flatten().filter_map(Result::ok);
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(Some(OwnFile::Directory(names)))
+    }
+
     /// A worker begins to read anew.
     pub(crate) fn begin(&self) {
         self.read.store(0, Ordering::Relaxed);
@@ -157,10 +180,15 @@ impl Package {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
+    /// The module's variables are given to those that its manifest names them for, not to every dependency.
+    fn is_secret(&self, real: &Path) -> bool {
+        real.parent() == Some(&*self.directory) && real.file_name().is_some_and(|name| name == ".env")
+    }
+
     fn inside(&self, file: PathBuf, specifier: &str) -> Result<PathBuf, ToolError> {
         let real =
             fs::canonicalize(&file).map_err(|error| self.not_found(specifier, None, &error.to_string()))?;
-        if self.may_read(&real) {
+        if self.may_read(&real) && !self.is_secret(&real) {
             return Ok(real);
         }
         Err(ToolError::new(

@@ -150,6 +150,16 @@
     }
   }
 
+  // What `fs` and `module` of the built-ins borrow: the library's own files, and `require` from one of them.
+  native.node.packageFile = (path) => {
+    const [ok, json, bytes] = native.requestSync("module.file", JSON.stringify({ file: path }));
+    return ok && json ? { ...parse(json), bytes } : undefined;
+  };
+  native.node.createRequire = (from) => {
+    const file = from.startsWith("file:") ? decodeURIComponent(new URL(from).pathname) : from;
+    return requireFrom(file, undefined);
+  };
+
   function open(specifier) {
     builtin("globals").install(global);
     // It installs itself where there is none.

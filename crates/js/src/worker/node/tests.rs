@@ -2,7 +2,7 @@
 //! Node does. Its README says how the files are made.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::BTreeSet,
     io::Write as _,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
@@ -12,6 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pinza_core::{FileType, FsError, FsVerb, Removal, WriteMode};
+use pinza_host::files::{Jail, Workspace, WorkspaceOptions};
 use rquickjs::{CatchResultExt as _, Ctx, Function, Object, Value, allocator::RustAllocator};
 use serde_json::json;
 
@@ -75,9 +77,10 @@ fn install<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> rquickjs::Result<()> {
     ctx.globals().set("builtins", require)
 }
 
-/// The host: timers, a workspace in memory, and a server that tells what it was sent.
+/// The host: timers, a workspace, and a server that tells what it was sent.
 fn serve(socket: UnixStream) {
-    let files: Mutex<HashMap<String, String>> = Mutex::default();
+    let root = tempfile::tempdir().unwrap();
+    let files = Workspace::open(root.path(), WorkspaceOptions::default()).unwrap();
     let sink = Arc::new(Mutex::new(socket.try_clone().unwrap()));
     let timers = timers(Arc::clone(&sink));
     while let Ok((message, bytes)) = frame::read::<FromWorker>(&socket) {
@@ -87,7 +90,7 @@ fn serve(socket: UnixStream) {
             let wait = Duration::from_secs_f64(asked["ms"].as_f64().unwrap() / 1000.0);
             let _ = timers.send((Instant::now() + wait, id));
         } else {
-            reply(&sink, id, answer(&op, &asked, &bytes, &files));
+            reply(&sink, id, answer(&op, &asked, &bytes, files.jail()));
         }
     }
 }
@@ -124,38 +127,15 @@ fn reply(sink: &Mutex<UnixStream>, id: u32, (ok, json, bytes): Answer) {
 
 type Answer = (bool, serde_json::Value, Option<Vec<u8>>);
 
-fn answer(
-    op: &str,
-    asked: &serde_json::Value,
-    body: &[u8],
-    files: &Mutex<HashMap<String, String>>,
-) -> Answer {
+fn answer(op: &str, asked: &serde_json::Value, body: &[u8], files: &Jail) -> Answer {
     let text = |key: &str| asked[key].as_str().unwrap_or_default().to_owned();
-    let fine = |json: serde_json::Value| (true, json, None);
-    let path = text("path");
     match op {
-        _ if path.starts_with('/') => (
-            false,
-            json!({ "code": "path_not_allowed", "message": format!("Not in the workspace: {path}") }),
-            None,
-        ),
-        "fs.exists" => fine(json!(files.lock().unwrap().contains_key(&path))),
-        "fs.read" => match files.lock().unwrap().get(&path) {
-            Some(content) => fine(json!(content)),
-            None => (
-                false,
-                json!({ "code": "file_not_found", "message": format!("File not found: {path}") }),
-                None,
-            ),
-        },
-        "fs.write" | "fs.append" => {
-            let mut files = files.lock().unwrap();
-            let file = files.entry(path).or_default();
-            if op == "fs.write" {
-                file.clear();
-            }
-            file.push_str(&text("content"));
-            fine(json!(text("content").len()))
+        op if op.starts_with("fs.") => {
+            let path = text("path");
+            file(op, &path, &text("to"), body, files).unwrap_or_else(|error| {
+                let error = error.answer(FsVerb::Read, &path);
+                (false, json!({ "code": error.kind, "message": error.message }), None)
+            })
         }
         "fetch" if text("url").contains("refused") => (
             false,
@@ -188,6 +168,43 @@ fn answer(
             None,
         ),
     }
+}
+
+/// What the bridge does with files, without its policy.
+fn file(op: &str, path: &str, to: &str, body: &[u8], files: &Jail) -> Result<Answer, FsError> {
+    let kind = |kind: FileType| format!("{kind:?}").to_lowercase();
+    let done = |(): ()| json!(null);
+    let answer = match op {
+        "fs.bytes" => match files.read(path, 1 << 20) {
+            Ok(bytes) => return Ok((true, json!(null), Some(bytes))),
+            Err(error) => Err(error),
+        },
+        "fs.stat" => files.stat(path).map(|found| {
+            found.map_or(
+                json!(null),
+                |found| json!({ "type": kind(found.file_type), "size": found.size, "modified": 1.5e12 }),
+            )
+        }),
+        "fs.list" => files.list(path).map(|found| {
+            found.iter().map(|one| json!({ "name": one.name, "type": kind(one.file_type) })).collect()
+        }),
+        "fs.put" => files.write(path, body, WriteMode::Replace).map(done),
+        "fs.add" => files.write(path, body, WriteMode::Append).map(done),
+        "fs.mkdir" => files.mkdirp(path).map(done),
+        "fs.unlink" => files.remove(path, Removal::File).map(done),
+        "fs.rmdir" => files.remove(path, Removal::Directory).map(done),
+        "fs.rename" => files.rename(path, to).map(done),
+        op => panic!("there is no {op}"),
+    };
+    let errno = match answer {
+        Ok(json) => return Ok((true, json, None)),
+        Err(FsError::NotFound) => "ENOENT",
+        Err(FsError::IsDirectory) => "EISDIR",
+        Err(FsError::NotADirectory) => "ENOTDIR",
+        Err(FsError::NotEmpty) => "ENOTEMPTY",
+        Err(error) => return Err(error),
+    };
+    Ok((true, json!({ "errno": errno }), None))
 }
 
 /// Runs a program to its end.
