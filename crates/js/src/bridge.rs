@@ -138,7 +138,12 @@ fn resolve(asking: &Asking<'_>, request: &Resolve) -> Result<Answer, ToolError> 
 }
 
 fn source(asking: &Asking<'_>, request: &SourceOf) -> Result<Answer, ToolError> {
-    Ok(Answer { json: None, bytes: Some(asking.package()?.source(&request.file)?) })
+    let text = asking.package()?.source(&request.file)?;
+    // Only old libraries read what a match left behind, and only for them is it kept.
+    let code = String::from_utf8_lossy(&text);
+    let statics = code.contains("RegExp.$") || code.contains("RegExp.lastMatch");
+    let json = statics.then(|| json!({ "statics": true }).to_string());
+    Ok(Answer { json, bytes: Some(text) })
 }
 
 /// A file of the library itself, which it may read as `fs` reads files; nothing for any other path.

@@ -138,18 +138,27 @@ impl Package {
 
     /// A file's text. What it costs is counted, for a package may be of any size.
     pub(crate) fn source(&self, file: &str) -> Result<Vec<u8>, ToolError> {
+        let text = self.text(file)?;
+        let total = self.read.fetch_add(text.len(), Ordering::Relaxed) + text.len();
+        if total > TOTAL_LIMIT {
+            return Err(ToolError::execution(format!(
+                "{} cannot be read: the package has more than {} MB of source",
+                visible(file),
+                TOTAL_LIMIT >> 20
+            )));
+        }
+        Ok(text)
+    }
+
+    fn text(&self, file: &str) -> Result<Vec<u8>, ToolError> {
         let file = self.inside(PathBuf::from(file), file)?;
         let fault =
             |reason: String| ToolError::execution(format!("{} cannot be read: {reason}", file.display()));
         let open = fs::File::open(&file).map_err(|error| fault(error.to_string()))?;
         let mut text = Vec::new();
         open.take(FILE_LIMIT + 1).read_to_end(&mut text).map_err(|error| fault(error.to_string()))?;
-        let total = self.read.fetch_add(text.len(), Ordering::Relaxed) + text.len();
         if text.len() as u64 > FILE_LIMIT {
             return Err(fault(format!("it has more than {} MB", FILE_LIMIT >> 20)));
-        }
-        if total > TOTAL_LIMIT {
-            return Err(fault(format!("the package has more than {} MB of source", TOTAL_LIMIT >> 20)));
         }
         Ok(text)
     }
@@ -241,7 +250,7 @@ impl Package {
                 _ => break,
             }
         }
-        let text = self.source(&file.to_string_lossy()).unwrap_or_default();
+        let text = self.text(&file.to_string_lossy()).unwrap_or_default();
         if looks_like_module(&String::from_utf8_lossy(&text)) { Format::Esm } else { Format::Cjs }
     }
 

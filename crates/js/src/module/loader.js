@@ -9,11 +9,17 @@
   // What Node has and this engine may not have, to be named as such.
   const ABSENT = new Set("async_hooks child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises domain fs fs/promises http http2 https inspector module net os perf_hooks readline readline/promises repl timers timers/promises tls trace_events tty v8 vm wasi worker_threads zlib".split(" "));
 
-  function ask(op, payload) {
+  function request(op, payload) {
     const [ok, json, bytes] = native.requestSync(op, JSON.stringify(payload));
-    if (ok) return json ? parse(json) : new TextDecoder().decode(bytes);
+    if (ok) return { value: json ? parse(json) : undefined, bytes };
     const { message, code } = parse(json);
     throw Object.assign(new Error(message), { code: code === "not_found" ? "MODULE_NOT_FOUND" : code });
+  }
+
+  function sourceOf(file) {
+    const { value, bytes } = request("module.source", { file });
+    if (value?.statics) builtin("internal/regexp_statics").install();
+    return new TextDecoder().decode(bytes);
   }
 
   // A built-in of Node, by its name without `node:`; undefined for what is none.
@@ -52,7 +58,7 @@
   // A package of this name may be installed: some have the names of Node's own modules.
   function found(specifier, from, kind) {
     try {
-      return ask("module.resolve", { specifier, from, kind });
+      return request("module.resolve", { specifier, from, kind }).value;
     } catch (error) {
       throw ABSENT.has(specifier) && error.code === "MODULE_NOT_FOUND" ? unavailable(specifier) : error;
     }
@@ -77,7 +83,7 @@
     const module = new Module(file, parent);
     cache[file] = module;
     try {
-      const source = ask("module.source", { file });
+      const source = sourceOf(file);
       if (format === "json") module.exports = parse(source);
       else run(module, source, file);
       module.loaded = true;

@@ -21,6 +21,7 @@ mod template;
 mod tool;
 
 pub use arguments::{CallArguments, Calling};
+pub use discover::discover;
 pub(crate) use embedded::Embedded;
 pub(crate) use graph::{Kind, OwnFile, Package};
 pub use manifest::{

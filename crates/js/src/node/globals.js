@@ -28,6 +28,7 @@ exports.install = function install(target = internal.global) {
   for (const name of streams) if (target[name] === undefined) lazy(name, () => require("stream/web")[name]);
   for (const name of messages) if (target[name] === undefined) lazy(name, () => require("internal/message_channel")[name]);
   require("internal/call_sites").complete();
+  require("internal/engine_gaps").install();
   // The timers' own part takes the sandbox's before they are replaced.
   const timers = require("timers");
   for (const name of ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"]) keep(name, timers[name]);
