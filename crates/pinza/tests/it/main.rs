@@ -20,6 +20,7 @@ mod catalog;
 mod config;
 mod env;
 mod module_examples;
+mod module_guide;
 mod modules;
 mod policy;
 mod program;
