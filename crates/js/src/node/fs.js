@@ -9,7 +9,7 @@ const { constants, Stats, Dirent } = files;
 
 // name: a synchronous function. It also becomes `nameSync`, and `name` with a callback.
 const work = {};
-for (const name of ["access", "appendFile", "copyFile", "cp", "lstat", "mkdir", "mkdtemp", "readFile", "readdir", "readlink", "realpath", "rename", "rm", "rmdir", "stat", "truncate", "unlink", "writeFile"]) work[name] = files[name];
+for (const name of ["access", "appendFile", "chmod", "chown", "copyFile", "cp", "lchmod", "lchown", "lstat", "lutimes", "mkdir", "mkdtemp", "readFile", "readdir", "readlink", "realpath", "rename", "rm", "rmdir", "stat", "truncate", "unlink", "utimes", "writeFile"]) work[name] = files[name];
 
 const promises = { constants };
 for (const [name, run] of Object.entries(work)) {
@@ -195,11 +195,10 @@ exports.createReadStream = (path, options) => new exports.ReadStream(path, optio
 exports.createWriteStream = (path, options) => new exports.WriteStream(path, options);
 
 const missing = [
-  "chmod", "chown", "close", "fchmod", "fchown", "fdatasync", "fstat", "fsync", "ftruncate", "futimes", "glob", "lchmod", "lchown", "link", "lutimes", "open",
-  "read", "readv", "statfs", "symlink", "utimes", "write", "writev",
+  "close", "fchmod", "fchown", "fdatasync", "fstat", "fsync", "ftruncate", "futimes", "glob", "link", "open", "read", "readv", "statfs", "symlink", "write", "writev",
 ];
 stubs("fs", missing.flatMap((name) => [name, `${name}Sync`]), exports);
-stubs("fs", ["watch", "watchFile", "unwatchFile", "openAsBlob", "FSWatcher", "StatWatcher"], exports);
+stubs("fs", ["watch", "watchFile", "unwatchFile", "openAsBlob"], exports);
 stubs("fs.promises", [...missing.filter((name) => !/^(close|fchmod|fchown|fdatasync|fstat|fsync|ftruncate|futimes|read|readv|write|writev)$/.test(name)), "watch", "FileHandle"], promises);
 // A refused promise, as everything else that is promised.
 for (const name of Object.keys(promises)) {

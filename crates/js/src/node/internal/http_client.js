@@ -105,7 +105,7 @@ class ClientRequest extends Writable {
   }
 
   #follow(signal) {
-    checkSignal(signal, "options.signal");
+    if (signal) checkSignal(signal, "options.signal");
     if (signal === undefined) return;
     const abort = () => this.destroy(new AbortError(undefined, { cause: signal.reason }));
     if (signal.aborted) nextTick(abort);
