@@ -11,8 +11,12 @@ const { constants, Stats, Dirent } = files;
 const work = {};
 for (const name of ["access", "appendFile", "chmod", "chown", "copyFile", "cp", "lchmod", "lchown", "lstat", "lutimes", "mkdir", "mkdtemp", "readFile", "readdir", "readlink", "realpath", "rename", "rm", "rmdir", "stat", "truncate", "unlink", "utimes", "writeFile"]) work[name] = files[name];
 
+// With descriptors; Node promises those as FileHandles, which are not here.
+const described = {};
+for (const name of ["open", "close", "read", "write", "fstat", "ftruncate", "fsync", "fdatasync"]) described[name] = (...args) => require("internal/descriptors")[name](...args);
+
 const promises = { constants };
-for (const [name, run] of Object.entries(work)) {
+for (const [name, run] of Object.entries({ ...work, ...described })) {
   exports[`${name}Sync`] = named(`${name}Sync`, (...args) => run(...args));
   exports[name] = named(name, (...args) => {
     const callback = typeof args.at(-1) === "function" ? args.pop() : undefined;
@@ -24,9 +28,11 @@ for (const [name, run] of Object.entries(work)) {
       if (error.code === "ERR_INVALID_ARG_TYPE" || error.code === "ERR_INVALID_ARG_VALUE") throw error;
       outcome = [error];
     }
+    // Those that move bytes hand back where they are, too.
+    if (outcome.length === 2 && (name === "read" || name === "write")) outcome.push(args[1]);
     nextTick(callback, ...outcome);
   });
-  promises[name] = named(name, async (...args) => run(...args));
+  if (!Object.hasOwn(described, name)) promises[name] = named(name, async (...args) => run(...args));
 }
 // Node's promised form also takes what is read bit by bit.
 promises.writeFile = named("writeFile", async (path, data, options) => files.writeFile(path, isIterable(data) ? await gathered(data, options) : data, options));
@@ -195,14 +201,14 @@ exports.createReadStream = (path, options) => new exports.ReadStream(path, optio
 exports.createWriteStream = (path, options) => new exports.WriteStream(path, options);
 
 const missing = [
-  "close", "fchmod", "fchown", "fdatasync", "fstat", "fsync", "ftruncate", "futimes", "glob", "link", "open", "read", "readv", "statfs", "symlink", "write", "writev",
+  "fchmod", "fchown", "futimes", "glob", "link", "readv", "statfs", "symlink", "writev",
 ];
 stubs("fs", missing.flatMap((name) => [name, `${name}Sync`]), exports);
 stubs("fs", ["watch", "watchFile", "unwatchFile", "openAsBlob"], exports);
-stubs("fs.promises", [...missing.filter((name) => !/^(close|fchmod|fchown|fdatasync|fstat|fsync|ftruncate|futimes|read|readv|write|writev)$/.test(name)), "watch", "FileHandle"], promises);
+stubs("fs.promises", [...missing.filter((name) => !/^(fchmod|fchown|futimes|readv|writev)$/.test(name)), "open", "watch", "FileHandle"], promises);
 // A refused promise, as everything else that is promised.
 for (const name of Object.keys(promises)) {
-  if (!missing.includes(name)) continue;
+  if (!missing.includes(name) && name !== "open") continue;
   const refuse = promises[name];
   promises[name] = named(name, async (...args) => refuse(...args));
 }

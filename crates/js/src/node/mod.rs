@@ -100,6 +100,7 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
         "internal/crypto_cipher" => include_str!("internal/crypto_cipher.js"),
         "internal/crypto_hash" => include_str!("internal/crypto_hash.js"),
         "internal/crypto_keys" => include_str!("internal/crypto_keys.js"),
+        "internal/descriptors" => include_str!("internal/descriptors.js"),
         "internal/dns_names" => include_str!("internal/dns_names.js"),
         "internal/duplex" => include_str!("internal/duplex.js"),
         "internal/encodings" => include_str!("internal/encodings.js"),

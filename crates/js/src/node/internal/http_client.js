@@ -105,8 +105,8 @@ class ClientRequest extends Writable {
   }
 
   #follow(signal) {
-    if (signal) checkSignal(signal, "options.signal");
-    if (signal === undefined) return;
+    if (!signal) return;
+    checkSignal(signal, "options.signal");
     const abort = () => this.destroy(new AbortError(undefined, { cause: signal.reason }));
     if (signal.aborted) nextTick(abort);
     else signal.addEventListener("abort", abort, { once: true });
