@@ -298,16 +298,18 @@ fn hostile_packages_harm_nothing_and_are_named() {
     check(&endless, Err(("execution_error", "Tool execution failed: [..]")));
     // Much in many files is too much as well.
     let many: Vec<(String, String)> = (0..5)
-        .map(|at| (format!("node_modules/p/part{at}.js"), format!("exports.a = 1;//{}", "x".repeat(9 << 20))))
+        .map(|at| {
+            (format!("node_modules/p/part{at}.cjs"), format!("exports.a = 1;//{}", "x".repeat(9 << 20)))
+        })
         .collect();
     let mut files: Vec<(&str, &str)> = many.iter().map(|(name, text)| (&**name, &**text)).collect();
     files.extend([
         COMMON,
-        main("for (let at = 0; at < 5; at++) require(`./part${at}.js`); exports.call = () => 1"),
+        main("for (let at = 0; at < 5; at++) require(`./part${at}.cjs`); exports.call = () => 1"),
     ]);
     check(
         &files,
-        Err(("execution_error", "[..]part4.js cannot be read: the package has more than 40 MB of source")),
+        Err(("execution_error", "[..]part4.cjs cannot be read: the package has more than 40 MB of source")),
     );
     let large = format!("exports.call = () => 1;//{}", "x".repeat(13 << 20));
     check(
