@@ -28,6 +28,21 @@ pub trait FsBridge: Send + Sync + std::fmt::Debug {
         data: &'a [u8],
         mode: WriteMode,
     ) -> BoxFuture<'a, Result<(), FsError>>;
+
+    /// What is in a directory, by name.
+    fn list<'a>(&'a self, _path: &'a str) -> BoxFuture<'a, Result<Vec<FsEntry>, FsError>> {
+        Box::pin(std::future::ready(Err(FsError::Unsupported("list directories"))))
+    }
+
+    /// Takes away a file, a link (not what it leads to) or an empty directory.
+    fn remove<'a>(&'a self, _path: &'a str, _what: Removal) -> BoxFuture<'a, Result<(), FsError>> {
+        Box::pin(std::future::ready(Err(FsError::Unsupported("remove files"))))
+    }
+
+    /// Gives a file another name, and takes that name from whatever file had it.
+    fn rename<'a>(&'a self, _from: &'a str, _to: &'a str) -> BoxFuture<'a, Result<(), FsError>> {
+        Box::pin(std::future::ready(Err(FsError::Unsupported("rename files"))))
+    }
 }
 
 /// Writes a file and makes the directories above it.
@@ -65,6 +80,18 @@ pub struct FsStat {
     pub modified: Option<SystemTime>,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsEntry {
+    pub name: String,
+    pub file_type: FileType,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    File,
+    Directory,
+}
+
 /// What a file operation was trying to do; it words the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FsVerb {
@@ -91,6 +118,11 @@ pub enum FsError {
     BadPath(String),
     #[error("permission denied")]
     PermissionDenied,
+    #[error("the directory is not empty")]
+    NotEmpty,
+    /// A store of files need not be able to do everything.
+    #[error("this store of files cannot {0}")]
+    Unsupported(&'static str),
     #[error("{0}")]
     Io(String),
 }
@@ -120,6 +152,8 @@ impl FsError {
                     limit >> 20
                 ),
             ),
+            Self::NotEmpty => ToolError::validation(format!("The directory is not empty: {path}")),
+            Self::Unsupported(what) => ToolError::execution(format!("This store of files cannot {what}")),
             Self::BadPath(reason) => ToolError::validation(format!("Invalid path: {reason}")),
             Self::PermissionDenied => {
                 let what = match verb {

@@ -59,7 +59,7 @@ pub use definition::{
 };
 pub use engine::{Engine, Outcome};
 pub use error::{ErrorKind, ToolError};
-pub use fs::{FileType, FsBridge, FsError, FsStat, FsVerb, WriteMode, write_with_parents};
+pub use fs::{FileType, FsBridge, FsEntry, FsError, FsStat, FsVerb, Removal, WriteMode, write_with_parents};
 pub use gate::DecisionRecord;
 pub use glob::Glob;
 pub use meta::MetaTool;

@@ -4,11 +4,13 @@
 //! approver decide below it, and files and network are the same guarded ones that every
 //! other tool uses.
 
+mod files;
+
 use std::time::Duration;
 
 use pinza_core::{
     BoxFuture, CallContext, Capability, ErrorKind, FsVerb, Permission, Permits, ToolError, WriteMode,
-    capability, write_with_parents,
+    capability,
 };
 use pinza_host::http::{HttpRequest, HttpResponse, Redirects};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -16,11 +18,11 @@ use serde_json::{Value, json};
 
 use crate::{
     job::Job,
-    module::{Kind, Package},
+    module::{Kind, OwnFile, Package},
     stand_in::{self, StandIn},
 };
 
-/// A text file that a script reads at once.
+/// A file that a script reads at once.
 const FILE_LIMIT: u64 = 8 << 20;
 
 /// A response body; the script's own heap is smaller still.
@@ -56,10 +58,7 @@ pub(crate) async fn answer(
 ) -> Result<Answer, ToolError> {
     match op.as_str() {
         "timer" => timer(read(&json)?).await,
-        "fs.read" => read_file(asking, read(&json)?).await,
-        "fs.write" => write_file(asking, read(&json)?, WriteMode::Replace).await,
-        "fs.append" => write_file(asking, read(&json)?, WriteMode::Append).await,
-        "fs.exists" => exists(asking, read(&json)?).await,
+        op if op.starts_with("fs.") => files::answer(asking, op, read(&json)?, bytes).await,
         "fetch" => fetch(asking, read(&json)?, bytes).await,
         "upload" => upload(asking, read(&json)?).await,
         "download" => download(asking, read(&json)?).await,
@@ -68,6 +67,7 @@ pub(crate) async fn answer(
         "lib" => library(asking, read(&json)?).await,
         "module.resolve" => resolve(asking, &read(&json)?),
         "module.source" => source(asking, &read(&json)?),
+        "module.file" => package_file(asking, &read(&json)?),
         "google.token" | "google.email" => {
             Err(ToolError::new(ErrorKind::NotFound, "No Google account is connected"))
         }
@@ -138,45 +138,21 @@ fn resolve(asking: &Asking<'_>, request: &Resolve) -> Result<Answer, ToolError> 
 }
 
 fn source(asking: &Asking<'_>, request: &SourceOf) -> Result<Answer, ToolError> {
-    Ok(Answer { json: None, bytes: Some(asking.package()?.source(&request.file)?) })
+    let text = asking.package()?.source(&request.file)?;
+    // Only old libraries read what a match left behind, and only for them is it kept.
+    let code = String::from_utf8_lossy(&text);
+    let statics = code.contains("RegExp.$") || code.contains("RegExp.lastMatch");
+    let json = statics.then(|| json!({ "statics": true }).to_string());
+    Ok(Answer { json, bytes: Some(text) })
 }
 
-#[derive(Deserialize)]
-struct FileRequest {
-    path: String,
-    #[serde(default)]
-    content: String,
-}
-
-async fn read_file(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
-    let path = request.path;
-    asking.needs(capability::FS_READ, "path", &path).await?;
-    let bytes = asking.job.host.files.read(&path, FILE_LIMIT).await;
-    let bytes = bytes.map_err(|error| error.answer(FsVerb::Read, &path))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        ToolError::validation(format!("File is not UTF-8 text: {}", pinza_core::visible(&path)))
-    })?;
-    let text = text.strip_prefix('\u{feff}').map(String::from).unwrap_or(text);
-    Ok(Answer::json(&Value::String(text)))
-}
-
-async fn write_file(asking: &Asking<'_>, request: FileRequest, mode: WriteMode) -> Result<Answer, ToolError> {
-    let FileRequest { path, content } = request;
-    write(asking, &path, content.as_bytes(), mode).await?;
-    Ok(Answer::json(&json!(content.len())))
-}
-
-async fn write(asking: &Asking<'_>, path: &str, data: &[u8], mode: WriteMode) -> Result<(), ToolError> {
-    asking.needs(capability::FS_WRITE, "path", path).await?;
-    let written = write_with_parents(asking.job.host.files.as_ref(), path, data, mode).await;
-    written.map_err(|error| error.answer(FsVerb::Write, path))
-}
-
-async fn exists(asking: &Asking<'_>, request: FileRequest) -> Result<Answer, ToolError> {
-    let path = request.path;
-    asking.needs(capability::FS_READ, "path", &path).await?;
-    let found = asking.job.host.files.stat(&path).await.map_err(|error| error.answer(FsVerb::Read, &path))?;
-    Ok(Answer::json(&json!(found.is_some())))
+/// A file of the library itself, which it may read as `fs` reads files; nothing for any other path.
+fn package_file(asking: &Asking<'_>, request: &SourceOf) -> Result<Answer, ToolError> {
+    Ok(match asking.package()?.own(&request.file)? {
+        None => Answer::default(),
+        Some(OwnFile::Text(bytes)) => Answer { json: Some("{}".into()), bytes: Some(bytes) },
+        Some(OwnFile::Directory(names)) => Answer::json(&json!({ "names": names })),
+    })
 }
 
 #[derive(Deserialize)]
@@ -320,7 +296,7 @@ async fn download(asking: &Asking<'_>, fetch: Fetch) -> Result<Answer, ToolError
     if response.truncated {
         return Err(ToolError::new(ErrorKind::OutputLimit, "The download is larger than 8 MiB"));
     }
-    write(asking, &path, &response.body, WriteMode::Replace).await?;
+    files::write(asking, &path, &response.body, WriteMode::Replace).await?;
     Ok(Answer::json(&json!({ "bytes": response.body.len(), "status": response.status })))
 }
 

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use pinza_core::{FileType, FsError, FsStat, WriteMode};
+use pinza_core::{FsError, FsStat, WriteMode};
 use rustix::{
     fs::{self, AtFlags, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, readlinkat},
     io::Errno,
@@ -21,6 +21,7 @@ use rustix::{
 use super::{
     WorkspaceError, WorkspaceOptions,
     beneath::{self, DIRECTORY, LOOK, MOST_LINKS, answer, answer_io},
+    entries::file_type,
     guard::{Access, Guard, OUTPUT, PROJECT, refuse_kernel_files},
     path,
     place::Identity,
@@ -71,16 +72,22 @@ impl From<Directory> for OwnedFd {
 }
 
 /// What a path leads to once every link is followed. Pinza's guard has let it pass.
-enum Target {
+pub(super) enum Target {
     Directory(OwnedFd),
     Entry(Entry),
 }
 
 /// A name in a directory, and what is there: anything but a directory or a link.
-struct Entry {
+pub(super) struct Entry {
     parent: OwnedFd,
     name: OsString,
     found: Option<OwnedFd>,
+}
+
+impl Entry {
+    pub(super) fn is_there(&self) -> bool {
+        self.found.is_some()
+    }
 }
 
 impl Jail {
@@ -192,17 +199,17 @@ impl Jail {
         Ok(format!("{PROJECT}/{OUTPUT}/{name}"))
     }
 
-    fn inside<'a>(&self, text: &'a str) -> Result<&'a str, FsError> {
+    pub(super) fn inside<'a>(&self, text: &'a str) -> Result<&'a str, FsError> {
         path::inside(text, &[&self.root, &self.given])
     }
 
-    fn open_directory(&self, path: impl AsRef<OsStr>) -> Result<OwnedFd, FsError> {
+    pub(super) fn open_directory(&self, path: impl AsRef<OsStr>) -> Result<OwnedFd, FsError> {
         beneath::open(&self.descriptor, path.as_ref(), DIRECTORY).map_err(answer)
     }
 
     /// Follows the last name's links one by one, so that the parent of what is used, and not
     /// of a link to it, is held and checked.
-    fn locate(&self, text: &str, access: Access) -> Result<Target, FsError> {
+    pub(super) fn locate(&self, text: &str, access: Access) -> Result<Target, FsError> {
         let mut path = OsString::from(self.inside(text)?);
         for _ in 0..MOST_LINKS {
             let Some((directory, name)) = path::split(&path) else {
@@ -277,7 +284,7 @@ impl Jail {
         Err(beneath::replaced_meanwhile())
     }
 
-    fn pass(
+    pub(super) fn pass(
         &self,
         directory: &OwnedFd,
         entry: Option<(&OsStr, Option<Identity>)>,
@@ -343,11 +350,7 @@ fn wait_for_renames(directory: &OwnedFd) -> Result<(), FsError> {
 }
 
 fn describe(stat: &Stat) -> FsStat {
-    let file_type = match fs::FileType::from_raw_mode(stat.st_mode) {
-        fs::FileType::RegularFile => FileType::File,
-        fs::FileType::Directory => FileType::Directory,
-        _ => FileType::Other,
-    };
+    let file_type = file_type(fs::FileType::from_raw_mode(stat.st_mode));
     let modified = u64::try_from(stat.st_mtime).ok().and_then(|seconds| {
         SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, stat.st_mtime_nsec as u32))
     });

@@ -7,6 +7,7 @@
 //! descriptor that is then used.
 
 mod beneath;
+mod entries;
 mod guard;
 mod jail;
 mod path;
@@ -19,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-use pinza_core::{BoxFuture, FsBridge, FsError, FsStat, WriteMode};
+use pinza_core::{BoxFuture, FsBridge, FsEntry, FsError, FsStat, Removal, WriteMode};
 use serde::{Deserialize, Serialize};
 
 pub use jail::{Directory, Jail};
@@ -122,5 +123,19 @@ impl FsBridge for Workspace {
     ) -> BoxFuture<'a, Result<(), FsError>> {
         let (path, data) = (path.to_owned(), data.to_vec());
         Box::pin(self.off_thread(move |jail| jail.write(&path, &data, mode)))
+    }
+    fn list<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Vec<FsEntry>, FsError>> {
+        let path = path.to_owned();
+        Box::pin(self.off_thread(move |jail| jail.list(&path)))
+    }
+
+    fn remove<'a>(&'a self, path: &'a str, what: Removal) -> BoxFuture<'a, Result<(), FsError>> {
+        let path = path.to_owned();
+        Box::pin(self.off_thread(move |jail| jail.remove(&path, what)))
+    }
+
+    fn rename<'a>(&'a self, from: &'a str, to: &'a str) -> BoxFuture<'a, Result<(), FsError>> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        Box::pin(self.off_thread(move |jail| jail.rename(&from, &to)))
     }
 }

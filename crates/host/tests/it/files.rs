@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "helpers of tests")]
 
+mod entries;
 mod race;
 
 use std::{
@@ -149,6 +150,8 @@ fn code(error: &FsError) -> &'static str {
         FsError::NotADirectory => "not_a_directory",
         FsError::TooLarge { .. } => "too_large",
         FsError::BadPath(_) => "bad_path",
+        FsError::NotEmpty => "not_empty",
+        FsError::Unsupported(_) => "unsupported",
         FsError::PermissionDenied => "permission_denied",
         FsError::Io(_) => "io",
     }

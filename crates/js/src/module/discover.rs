@@ -14,7 +14,7 @@ const DEEPEST: usize = 3;
 const MOST: usize = 10_000;
 
 /// The `module.json` files of a directory, sorted. One that does not exist has none.
-pub(super) fn discover(directory: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
+pub fn discover(directory: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
     let (mut found, mut problems, mut visited) = (Vec::new(), Vec::new(), 0);
     walk(directory, 0, &mut found, &mut problems, &mut visited);
     if visited > MOST {

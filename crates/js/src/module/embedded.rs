@@ -96,7 +96,12 @@ impl Embedded {
         };
         if is_wrong {
             let other = run(Conditions::Browser).await;
-            if other.as_ref().is_ok_and(|output| !lacks_something(output)) {
+            // Where a function lacked something, only an answer is better than that: an error may be its consequence.
+            let is_better = |other: &ToolOutput| match &answer {
+                Ok(_) => !is_error(&other.as_text()),
+                Err(_) => !lacks_something(other),
+            };
+            if other.as_ref().is_ok_and(is_better) {
                 self.is_browser.store(true, Ordering::Relaxed);
                 return other;
             }
@@ -146,7 +151,7 @@ impl Embedded {
 /// and then use it.
 fn lacks_something(output: &ToolOutput) -> bool {
     let text = output.as_text();
-    if !text.starts_with(r#"{"error""#) {
+    if !is_error(&text) {
         return false;
     }
     let error = Outcome::parse(text.as_bytes()).ok().and_then(|outcome| outcome.error);
@@ -154,6 +159,11 @@ fn lacks_something(output: &ToolOutput) -> bool {
         let is_reference = error.name == "ReferenceError" && error.message.ends_with(" is not defined");
         is_reference || error.code.as_ref().and_then(Value::as_str) == Some(UNAVAILABLE)
     })
+}
+
+/// As the runner writes outcomes: the library threw.
+fn is_error(outcome: &str) -> bool {
+    outcome.starts_with(r#"{"error""#)
 }
 
 /// Time and memory are spent on either side alike.

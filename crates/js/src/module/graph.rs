@@ -67,6 +67,12 @@ pub(crate) struct Resolved {
     format: Option<Format>,
 }
 
+/// What a library finds at a path of its own.
+pub(crate) enum OwnFile {
+    Text(Vec<u8>),
+    Directory(Vec<String>),
+}
+
 /// A library as a module names it, seen from the module's directory.
 pub(crate) struct Package {
     directory: PathBuf,
@@ -157,18 +163,27 @@ impl Package {
 
     /// A file's text. What it costs is counted, for a package may be of any size.
     pub(crate) fn source(&self, file: &str) -> Result<Vec<u8>, ToolError> {
+        let text = self.text(file)?;
+        let total = self.read.fetch_add(text.len(), Ordering::Relaxed) + text.len();
+        if total > TOTAL_LIMIT {
+            return Err(ToolError::execution(format!(
+                "{} cannot be read: the package has more than {} MB of source",
+                visible(file),
+                TOTAL_LIMIT >> 20
+            )));
+        }
+        Ok(text)
+    }
+
+    fn text(&self, file: &str) -> Result<Vec<u8>, ToolError> {
         let file = self.inside(PathBuf::from(file), file)?;
         let fault =
             |reason: String| ToolError::execution(format!("{} cannot be read: {reason}", file.display()));
         let open = fs::File::open(&file).map_err(|error| fault(error.to_string()))?;
         let mut text = Vec::new();
         open.take(FILE_LIMIT + 1).read_to_end(&mut text).map_err(|error| fault(error.to_string()))?;
-        let total = self.read.fetch_add(text.len(), Ordering::Relaxed) + text.len();
         if text.len() as u64 > FILE_LIMIT {
             return Err(fault(format!("it has more than {} MB", FILE_LIMIT >> 20)));
-        }
-        if total > TOTAL_LIMIT {
-            return Err(fault(format!("the package has more than {} MB of source", TOTAL_LIMIT >> 20)));
         }
         self.verify(&file, &text).map_err(|error| fault(error.to_string()))?;
         Ok(text)
@@ -189,6 +204,23 @@ impl Package {
         cache::hex(&parts.join(&0))
     }
 
+    /// What lies at an absolute path among the package's own files, as data: templates, word lists, schemas.
+    /// Nothing for a path elsewhere, or where nothing is.
+    pub(crate) fn own(&self, path: &str) -> Result<Option<OwnFile>, ToolError> {
+        let Ok(real) = fs::canonicalize(path) else { return Ok(None) };
+        if !self.may_read(&real) || self.is_secret(&real) {
+            return Ok(None);
+        }
+        if !real.is_dir() {
+            return self.source(path).map(OwnFile::Text).map(Some);
+        }
+        let entries = fs::read_dir(&real).into_iter().flatten().filter_map(Result::ok);
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(Some(OwnFile::Directory(names)))
+    }
+
     /// A worker begins to read anew.
     pub(crate) fn begin(&self) {
         self.read.store(0, Ordering::Relaxed);
@@ -203,10 +235,15 @@ impl Package {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
+    /// The module's variables are given to those that its manifest names them for, not to every dependency.
+    fn is_secret(&self, real: &Path) -> bool {
+        real.parent() == Some(&*self.directory) && real.file_name().is_some_and(|name| name == ".env")
+    }
+
     fn inside(&self, file: PathBuf, specifier: &str) -> Result<PathBuf, ToolError> {
         let real =
             fs::canonicalize(&file).map_err(|error| self.not_found(specifier, None, &error.to_string()))?;
-        if self.may_read(&real) {
+        if self.may_read(&real) && !self.is_secret(&real) {
             return Ok(real);
         }
         Err(ToolError::new(
@@ -264,7 +301,7 @@ impl Package {
                 _ => break,
             }
         }
-        let text = self.source(&file.to_string_lossy()).unwrap_or_default();
+        let text = self.text(&file.to_string_lossy()).unwrap_or_default();
         if looks_like_module(&String::from_utf8_lossy(&text)) { Format::Esm } else { Format::Cjs }
     }
 

@@ -9,15 +9,19 @@
   // What Node has and this engine may not have, to be named as such.
   const ABSENT = new Set("async_hooks child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises domain fs fs/promises http http2 https inspector module net os perf_hooks readline readline/promises repl timers timers/promises tls trace_events tty v8 vm wasi worker_threads zlib".split(" "));
 
-  function ask(op, payload) {
+  function request(op, payload) {
     const [ok, json, bytes] = native.requestSync(op, JSON.stringify(payload));
-    if (ok) return json ? parse(json) : new TextDecoder().decode(bytes);
+    if (ok) return { value: json ? parse(json) : undefined, bytes };
     throw refusal(json);
   }
 
   function refusal(json) {
     const { message, code } = parse(json);
     return Object.assign(new Error(message), { code: code === "not_found" ? "MODULE_NOT_FOUND" : code });
+  }
+
+  function sourceOf(file) {
+    return new TextDecoder().decode(request("module.source", { file }).bytes);
   }
 
   // A built-in of Node, by its name without `node:`; undefined for what is none.
@@ -56,7 +60,7 @@
   // A package of this name may be installed: some have the names of Node's own modules.
   function found(specifier, from, kind) {
     try {
-      return ask("module.resolve", { specifier, from, kind });
+      return request("module.resolve", { specifier, from, kind }).value;
     } catch (error) {
       throw ABSENT.has(specifier) && error.code === "MODULE_NOT_FOUND" ? unavailable(specifier) : error;
     }
@@ -81,7 +85,7 @@
     const module = new Module(file, parent);
     cache[file] = module;
     try {
-      if (format === "json") module.exports = parse(ask("module.source", { file }));
+      if (format === "json") module.exports = parse(sourceOf(file));
       else run(module, file);
       module.loaded = true;
     } catch (error) {
@@ -100,6 +104,7 @@
   function run(module, file) {
     const body = native.compileFile(file, "exports, require, module, __filename, __dirname");
     if (typeof body === "string") throw refusal(body);
+    if (body.statics) builtin("internal/regexp_statics").install();
     Reflect.apply(body, module.exports, [module.exports, requireFrom(file, module), module, file, directory(file)]);
   }
 
@@ -153,6 +158,16 @@
       }
     }
   }
+
+  // What `fs` and `module` of the built-ins borrow: the library's own files, and `require` from one of them.
+  native.node.packageFile = (path) => {
+    const [ok, json, bytes] = native.requestSync("module.file", JSON.stringify({ file: path }));
+    return ok && json ? { ...parse(json), bytes } : undefined;
+  };
+  native.node.createRequire = (from) => {
+    const file = from.startsWith("file:") ? decodeURIComponent(new URL(from).pathname) : from;
+    return requireFrom(file, undefined);
+  };
 
   function open(specifier) {
     builtin("globals").install(global);

@@ -22,8 +22,9 @@ mod template;
 mod tool;
 
 pub use arguments::{CallArguments, Calling};
+pub use discover::discover;
 pub(crate) use embedded::Embedded;
-pub(crate) use graph::{Kind, Package};
+pub(crate) use graph::{Kind, OwnFile, Package};
 pub use manifest::{
     Dependency, DependencyError, DependencyType, Fault, FunctionPath, FunctionPathError, Initialization,
     LibraryType, MissingDependency, Mode, ModuleManifest, Parsed, Resolved, Runtime, Segment, State,

@@ -71,6 +71,23 @@ impl Outcome {
 }
 
 impl Thrown {
+    /// What Pinza said where a bridge was not allowed to do something: a library passes it on, often as the
+    /// cause of its own error.
+    fn denied(&self) -> Option<String> {
+        let is_denied = |code: Option<&Value>| code.and_then(Value::as_str) == Some("permission_denied");
+        if is_denied(self.code.as_ref()) {
+            return Some(self.message.clone());
+        }
+        let mut cause = self.cause.as_ref();
+        while let Some(error) = cause {
+            if is_denied(error.get("code")) {
+                return Some(error["message"].as_str().unwrap_or(&self.message).to_owned());
+            }
+            cause = error.get("cause");
+        }
+        None
+    }
+
     /// The answer to whoever called. `module` is named where it is to blame.
     pub(crate) fn answer(&self, module: &str) -> ToolError {
         let said = match self.name.as_str() {
@@ -78,9 +95,8 @@ impl Thrown {
             name => format!("{name}: {}", self.message),
         };
         let failed = |what: String| ToolError::execution(format!("Tool execution failed: {what}"));
-        // A library passes on what a bridge said, often as the cause of its own error.
-        if self.code.as_ref().and_then(Value::as_str) == Some("permission_denied") {
-            return ToolError::new(ErrorKind::PermissionDenied, self.message.clone())
+        if let Some(message) = self.denied() {
+            return ToolError::new(ErrorKind::PermissionDenied, message)
                 .hint("Allow it with --allow, or for good with: pinza policy allow.");
         }
         match self.fault {
@@ -130,6 +146,13 @@ mod tests {
         assert_eq!(
             answer(r#"{"error":{"name":"AxiosError","message":"denied: net","code":"permission_denied"}}"#),
             "permission_denied: denied: net"
+        );
+        let inner = r#"{"name":"Error","message":"no fs.read","code":"permission_denied"}"#;
+        assert_eq!(
+            answer(&format!(
+                r#"{{"error":{{"name":"Error","message":"EACCES","code":"EACCES","cause":{{"name":"Error","message":"x","cause":{inner}}}}}}}"#
+            )),
+            "permission_denied: no fs.read"
         );
         assert_eq!(
             answer(

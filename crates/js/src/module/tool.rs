@@ -339,10 +339,10 @@ pub(super) fn out_of_memory(module: &str, heap: usize, runtime: Runtime) -> Tool
 fn wants_node(answered: &Result<Answered, ToolError>) -> bool {
     match answered {
         Err(error) => can_be_cured(error),
-        Ok(Answered { outcome, .. }) => {
-            let code = outcome.error.as_ref().and_then(|error| error.code.as_ref());
-            code.and_then(Value::as_str) == Some(UNAVAILABLE)
-        }
+        Ok(Answered { outcome, .. }) => outcome.error.as_ref().is_some_and(|error| {
+            let code = error.code.as_ref().and_then(Value::as_str);
+            code == Some(UNAVAILABLE) || error.message == "WebAssembly is not defined"
+        }),
     }
 }
 

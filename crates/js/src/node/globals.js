@@ -1,5 +1,14 @@
-// The globals that Node has and the web has not, for libraries: `process`, `Buffer`, `global`, and timers that are objects.
+// The globals that Node has and the sandbox has not, for libraries: `process`, `Buffer`, `global`, the web's streams, timers
+// that are objects, and whole stack frames.
 "use strict";
+
+const streams = [
+  "ReadableStream", "ReadableStreamDefaultReader", "ReadableStreamDefaultController", "ReadableByteStreamController", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest", "WritableStream",
+  "WritableStreamDefaultWriter", "WritableStreamDefaultController", "TransformStream", "TransformStreamDefaultController", "ByteLengthQueuingStrategy", "CountQueuingStrategy", "TextEncoderStream",
+  "TextDecoderStream", "CompressionStream", "DecompressionStream",
+];
+
+const messages = ["MessageChannel", "MessagePort", "BroadcastChannel", "MessageEvent", "CustomEvent"];
 
 // `exports.install(target)` defines them; each built-in is loaded at its first touch.
 exports.install = function install(target = internal.global) {
@@ -16,6 +25,10 @@ exports.install = function install(target = internal.global) {
   keep("global", target);
   lazy("process", () => require("process"));
   lazy("Buffer", () => require("buffer").Buffer);
+  for (const name of streams) if (target[name] === undefined) lazy(name, () => require("stream/web")[name]);
+  for (const name of messages) if (target[name] === undefined) lazy(name, () => require("internal/message_channel")[name]);
+  require("internal/call_sites").complete();
+  require("internal/engine_gaps").install();
   // The timers' own part takes the sandbox's before they are replaced.
   const timers = require("timers");
   for (const name of ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"]) keep(name, timers[name]);

@@ -1,9 +1,14 @@
 //! Node's built-ins for libraries that run in the embedded engine, one file each.
 //!
 //! A file is the body of `function (module, exports, require, internal)`, run in the engine's global
-//! scope. `require` reaches only what is here, the parts under `internal/` too; `internal` has the native functions
-//! of `worker/node`, and the global object as `internal.global`. What cannot work in a sandbox is there
-//! under its documented name, and says so when it is used.
+//! scope. `require` reaches only what is here, the parts under `internal/` too; `internal` has the native
+//! functions of `worker/node`, and the global object as `internal.global`. What cannot work in a sandbox
+//! is there under its documented name, and says so when it is used.
+//!
+//! Two files are for the loader: `globals`, whose `install()` defines `process`, `Buffer` and what else Node has
+//! and the sandbox has not, and `intl`, which gives an engine without `Intl` one. The loader may lend two more
+//! functions: `internal.createRequire(file)` behind `module.createRequire`, and `internal.packageFile(path)`, the
+//! text of a file of the library itself, or nothing, which `fs` asks first.
 
 /// What a library may require, without `node:`. The parts under `internal/` are not for libraries.
 pub(crate) const NAMES: &[&str] = &[
@@ -90,13 +95,16 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
         "inspector" => include_str!("inspector.js"),
         "intl" => include_str!("intl.js"),
         "internal/buffer_numbers" => include_str!("internal/buffer_numbers.js"),
+        "internal/call_sites" => include_str!("internal/call_sites.js"),
         "internal/crypto_bytes" => include_str!("internal/crypto_bytes.js"),
         "internal/crypto_cipher" => include_str!("internal/crypto_cipher.js"),
         "internal/crypto_hash" => include_str!("internal/crypto_hash.js"),
         "internal/crypto_keys" => include_str!("internal/crypto_keys.js"),
+        "internal/descriptors" => include_str!("internal/descriptors.js"),
         "internal/dns_names" => include_str!("internal/dns_names.js"),
         "internal/duplex" => include_str!("internal/duplex.js"),
         "internal/encodings" => include_str!("internal/encodings.js"),
+        "internal/engine_gaps" => include_str!("internal/engine_gaps.js"),
         "internal/equal" => include_str!("internal/equal.js"),
         "internal/errors" => include_str!("internal/errors.js"),
         "internal/files" => include_str!("internal/files.js"),
@@ -104,20 +112,29 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
         "internal/http_client" => include_str!("internal/http_client.js"),
         "internal/http_names" => include_str!("internal/http_names.js"),
         "internal/inspect" => include_str!("internal/inspect.js"),
+        "internal/inspect_layout" => include_str!("internal/inspect_layout.js"),
         "internal/inspect_text" => include_str!("internal/inspect_text.js"),
         "internal/intl_dates" => include_str!("internal/intl_dates.js"),
         "internal/intl_locale" => include_str!("internal/intl_locale.js"),
         "internal/intl_numbers" => include_str!("internal/intl_numbers.js"),
         "internal/intl_text" => include_str!("internal/intl_text.js"),
+        "internal/message_channel" => include_str!("internal/message_channel.js"),
         "internal/next_tick" => include_str!("internal/next_tick.js"),
         "internal/parse_args" => include_str!("internal/parse_args.js"),
         "internal/parse_env" => include_str!("internal/parse_env.js"),
         "internal/readable" => include_str!("internal/readable.js"),
+        "internal/readable_pipe" => include_str!("internal/readable_pipe.js"),
+        "internal/readable_sources" => include_str!("internal/readable_sources.js"),
+        "internal/regexp_statics" => include_str!("internal/regexp_statics.js"),
         "internal/stream_base" => include_str!("internal/stream_base.js"),
         "internal/stream_end" => include_str!("internal/stream_end.js"),
         "internal/stream_operators" => include_str!("internal/stream_operators.js"),
         "internal/types" => include_str!("internal/types.js"),
         "internal/url_legacy" => include_str!("internal/url_legacy.js"),
+        "internal/web_bridge" => include_str!("internal/web_bridge.js"),
+        "internal/web_crypto" => include_str!("internal/web_crypto.js"),
+        "internal/web_readable" => include_str!("internal/web_readable.js"),
+        "internal/web_writable" => include_str!("internal/web_writable.js"),
         "internal/writable" => include_str!("internal/writable.js"),
         "module" => include_str!("module.js"),
         "net" => include_str!("net.js"),

@@ -2,7 +2,7 @@
 "use strict";
 
 const EventEmitter = require("events");
-const { coded, invalidArgType, checkFunction, unavailable, stubs } = require("internal/errors");
+const { coded, invalidArgType, unavailable, stubs } = require("internal/errors");
 const { nextTick } = require("internal/next_tick");
 
 const { performance } = internal.global;

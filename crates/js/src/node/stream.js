@@ -6,7 +6,7 @@ const { Readable } = require("internal/readable");
 const { Writable } = require("internal/writable");
 const { Duplex, Transform, PassThrough } = require("internal/duplex");
 const { finished, pipeline, run } = require("internal/stream_end");
-const { stub, stubs } = require("internal/errors");
+const { stub } = require("internal/errors");
 const { promisify } = require("util");
 
 require("internal/stream_operators").install(Readable);
@@ -61,6 +61,10 @@ module.exports = Object.assign(Stream, {
   _isUint8Array: (value) => value instanceof Uint8Array,
   _uint8ArrayToBuffer: (view) => require("buffer").Buffer.from(view.buffer, view.byteOffset, view.byteLength),
 });
-stubs("stream.Readable", ["toWeb"], Readable);
-stubs("stream.Writable", ["toWeb", "fromWeb"], Writable);
+Object.assign(Readable, { toWeb: (stream) => require("internal/web_bridge").readableToWeb(stream) });
+Object.assign(Writable, { toWeb: (stream) => require("internal/web_bridge").writableToWeb(stream), fromWeb: (stream, options) => require("internal/web_bridge").writableFromWeb(stream, options) });
+Object.assign(Duplex, {
+  toWeb: (stream) => ({ readable: Readable.toWeb(stream), writable: Writable.toWeb(stream) }),
+  fromWeb: ({ readable, writable }, options) => Duplex.from({ readable: Readable.fromWeb(readable, options), writable: Writable.fromWeb(writable, options) }),
+});
 Readable.prototype.compose = stub("stream.Readable.compose");

@@ -6,9 +6,9 @@ const { inspect } = require("internal/inspect");
 const { stripColors } = require("internal/inspect_text");
 const { format, formatWithOptions } = require("internal/format");
 const { isDeepStrictEqual } = require("internal/equal");
-const { coded, invalidArgType, invalidArgValue, checkFunction, checkString, AbortError, systemErrors, stubs } = require("internal/errors");
+const { coded, invalidArgType, invalidArgValue, checkFunction, checkString, systemErrors, stubs } = require("internal/errors");
 
-const { TextEncoder, TextDecoder, AbortController, AbortSignal, EventTarget } = internal.global;
+const { TextEncoder, TextDecoder, AbortController, AbortSignal } = internal.global;
 const customPromisify = Symbol.for("nodejs.util.promisify.custom");
 
 function inherits(child, parent) {
@@ -159,9 +159,10 @@ Object.assign(exports, {
   stripVTControlCharacters, toUSVString, getSystemErrorName, getSystemErrorMap, aborted, TextEncoder, TextDecoder, transferableAbortController,
   transferableAbortSignal: (signal) => signal,
   log: (...args) => console.log(format(...args)),
+  getCallSites: (count) => require("internal/call_sites").getCallSites(count),
   _extend: extend,
   ...old,
 });
 Object.defineProperty(exports, "parseArgs", { enumerable: true, configurable: true, get: () => require("internal/parse_args").parseArgs });
 Object.defineProperty(exports, "parseEnv", { enumerable: true, configurable: true, get: () => require("internal/parse_env").parseEnv });
-stubs("util", ["MIMEType", "MIMEParams", "getCallSite", "getCallSites"], exports);
+stubs("util", ["MIMEType", "MIMEParams"], exports);

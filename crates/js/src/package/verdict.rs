@@ -88,29 +88,6 @@ impl PackageVerdict {
     }
 }
 
-/// What the embedded engine has, as the guide for modules lists it.
-const EMBEDDED: [&str; 19] = [
-    "assert",
-    "buffer",
-    "console",
-    "constants",
-    "crypto",
-    "events",
-    "fs",
-    "http",
-    "https",
-    "os",
-    "path",
-    "process",
-    "punycode",
-    "querystring",
-    "stream",
-    "string_decoder",
-    "timers",
-    "url",
-    "util",
-];
-const EMBEDDED_TOO: [&str; 2] = ["sys", "zlib"];
 /// What only a process of its own can have.
 const NODE_ONLY: [&str; 6] = ["child_process", "cluster", "dgram", "net", "tls", "worker_threads"];
 const NETWORK: [&str; 7] = ["dgram", "dns", "http", "http2", "https", "net", "tls"];
@@ -409,7 +386,8 @@ impl<'p> Reading<'p> {
     }
 
     fn finish(mut self, module_system: ModuleSystem) -> PackageVerdict {
-        let has = |name: &str| EMBEDDED.contains(&name) || EMBEDDED_TOO.contains(&name);
+        // Those that only a process can have are there too, to say so when they are used.
+        let has = |name: &str| crate::node::NAMES.contains(&name) && !NODE_ONLY.contains(&name);
         let builtins: Vec<BuiltinUse> = self
             .builtins
             .iter()

@@ -67,6 +67,7 @@ fn serve() -> io::Result<()> {
     // The engine is made with the door still open: the C library reads the time zone from a
     // file, once, at the first local date.
     let mut sandbox = sandbox(engine, &link, &prelude)?;
+    node::read_time_zone();
     let ready = FromWorker::Ready { sandbox: seal::seal(), build: PreludeCode::build() };
     link.send(&ready, compiled.as_ref().map_or(&[], |compiled| compiled.bytes()))?;
     let mut scripts: HashMap<u64, Script> = HashMap::new();

@@ -158,7 +158,12 @@ pub(super) fn natives<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>
         let bytes = reply.bytes.unwrap_or_default();
         let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
         shared.loads_library(&file);
-        compile(&ctx, &shared.units(), &text, &file, &parameters)
+        let body = compile(&ctx, &shared.units(), &text, &file, &parameters)?;
+        // Beside its text Pinza says what only old libraries need.
+        if let (Some(_), Some(function)) = (&reply.json, body.as_object()) {
+            function.set("statics", true)?;
+        }
+        Ok(body)
     };
     native.set("compileFile", Function::new(ctx.clone(), compile_file)?)?;
     native.set("importSync", Function::new(ctx.clone(), import_sync)?)?;

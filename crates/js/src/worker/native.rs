@@ -38,14 +38,8 @@ pub(super) fn settled<'js>(ctx: &Ctx<'js>, reply: Reply) -> Result<(u32, bool, V
     Ok((reply.id, reply.ok, json, bytes))
 }
 
-fn requests<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Result<()> {
-    let shared = Rc::clone(link);
-    let request = move |ctx: Ctx<'js>, op: String, json: String, bytes: Opt<Value<'js>>| {
-        let bytes = payload(&ctx, bytes)?;
-        shared.request(&op, &json, bytes.as_deref()).map_err(|reason| Exception::throw_message(&ctx, &reason))
-    };
-    native.set("request", Function::new(ctx.clone(), request)?)?;
-
+/// `(op, json, bytes?) => [ok, json, bytes]`, which waits for the answer.
+pub(super) fn request_sync<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> Result<Function<'js>> {
     let shared = Rc::clone(link);
     let request_sync = move |ctx: Ctx<'js>, op: String, json: String, bytes: Opt<Value<'js>>| {
         let bytes = payload(&ctx, bytes)?;
@@ -58,7 +52,18 @@ fn requests<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Resul
         answer.set(2, bytes)?;
         Ok::<_, rquickjs::Error>(answer)
     };
-    native.set("requestSync", Function::new(ctx.clone(), request_sync)?)?;
+    Function::new(ctx.clone(), request_sync)
+}
+
+fn requests<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>) -> Result<()> {
+    let shared = Rc::clone(link);
+    let request = move |ctx: Ctx<'js>, op: String, json: String, bytes: Opt<Value<'js>>| {
+        let bytes = payload(&ctx, bytes)?;
+        shared.request(&op, &json, bytes.as_deref()).map_err(|reason| Exception::throw_message(&ctx, &reason))
+    };
+    native.set("request", Function::new(ctx.clone(), request)?)?;
+
+    native.set("requestSync", request_sync(ctx, link)?)?;
 
     let shared = Rc::clone(link);
     native.set("cancel", Function::new(ctx.clone(), move |id: u32| shared.cancel(id))?)?;

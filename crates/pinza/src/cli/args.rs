@@ -323,9 +323,10 @@ pub(crate) enum Module {
   pinza module add fast-xml-parser@5 --pick XMLParser --name xml
   pinza module add ./my-library
 
-The package goes to HOME/modules/NAME, with npm, and none of its scripts is run. What it needs is printed before it is
-enabled; on a terminal you are asked. Then its functions are drafted as tools in module.json, with parameters and texts
-from the package's type declarations: read it, and change it as you like.")]
+The package goes to HOME/modules/NAME, with npm, and none of its scripts is run. What it needs
+is printed before it is enabled; on a terminal you are asked. Then its functions are drafted as
+tools in module.json, with parameters and texts from the package's type declarations: read it,
+and change it as you like.")]
 pub(crate) struct AddModule {
     /// A package of the npm registry, with a version or range after @; or a directory or .tgz file
     #[arg(value_name = "PACKAGE[@RANGE]")]

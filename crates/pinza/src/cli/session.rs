@@ -109,6 +109,7 @@ impl Session {
             .build()
             .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
         problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
+        problems.extend(project.iter().flat_map(left_out_modules));
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = file_faults(&pinza.problems());
         Ok(Self { home, config, pinza, words, problems, faults })
@@ -224,8 +225,8 @@ fn skill_places(home: &Home, project: Option<&Project>) -> Result<Vec<Place>> {
     Ok(places)
 }
 
-/// Where modules are looked for. A project's are not: what it would take to trust them, with all that they
-/// depend on, is more than a hash of files.
+/// Where modules are looked for. A project's are not: their packages are read when they are first called, and what
+/// was trusted at the start may be something else by then.
 fn module_directories(global: &Global, home: &Home) -> Vec<PathBuf> {
     let mut directories = vec![home.path.join("modules"), home.path.join("tools")];
     directories.extend(global.tools.iter().cloned());
@@ -242,6 +243,20 @@ fn project(workspace: &Path, home: &Home) -> Result<(Option<Project>, Vec<Proble
     };
     let file = Some(project.path.display().to_string());
     Ok((None, vec![Problem { file, entry: None, message: message.into() }]))
+}
+
+/// A project's modules, each with what to do instead.
+fn left_out_modules(project: &Project) -> Vec<Problem> {
+    let (found, _) = pinza::js::module::discover(&project.tools());
+    let problem = |file: PathBuf| Problem {
+        file: Some(file.display().to_string()),
+        entry: None,
+        message:
+            "a project's modules are not loaded, because trust does not cover the packages that they run; \
+                  copy its directory to modules/ in Pinza's home, or name it with --tools"
+                .into(),
+    };
+    found.into_iter().map(problem).collect()
 }
 
 /// What a project wants to widen.

@@ -2,7 +2,8 @@
 //!
 //! A case is a file in `fixtures/modules/compat`: a package, tools as in a `module.json` and calls of them.
 //! `./test modules` installs the packages and runs this, which takes the network and a minute or two;
-//! with `UPDATE_DOCS=1` it writes the page in `docs/reference` anew.
+//! with `UPDATE_DOCS=1` it writes the page in `docs/reference` anew. `PINZA_PACKAGES=a,b` runs these only, and
+//! `PINZA_COMPAT=DIR` runs cases and packages of another directory.
 
 mod case;
 mod report;
@@ -19,18 +20,23 @@ use case::{Case, Engine};
 use report::Row;
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/modules/compat")
+    elsewhere().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/modules/compat"))
+}
+
+/// `PINZA_COMPAT=DIR` tries other packages: cases and a `node_modules` of one's own.
+fn elsewhere() -> Option<PathBuf> {
+    std::env::var_os("PINZA_COMPAT").map(PathBuf::from)
 }
 
 /// Where `./test modules` has installed what the fixtures' `package.json` names.
-fn installed() -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compat");
+pub(crate) fn installed() -> PathBuf {
+    let directory = elsewhere().unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("compat"));
     assert!(directory.join("node_modules").is_dir(), "there are no packages yet; run: ./test modules");
     directory
 }
 
 /// Says what it was asked, as far as every client asks the same.
-fn echo(request: &RecordedRequest) -> Reply {
+pub(crate) fn echo(request: &RecordedRequest) -> Reply {
     if request.path().starts_with("/text") {
         return Reply::ok("plain text, 25 characters");
     }

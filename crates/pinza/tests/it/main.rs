@@ -25,6 +25,7 @@ mod config;
 mod env;
 mod journal;
 mod module_examples;
+mod module_guide;
 mod modules;
 mod policy;
 mod program;

@@ -278,9 +278,137 @@ fn hostile_packages_harm_nothing_and_are_named() {
     let case = Case { files: &polluting, manifest: json!({ "runtime": "embedded" }), tool: json!({}) };
     let code = "code=try { await tools.m_call({}) } catch {} [typeof ({}).then, JSON.stringify({ a: 1 })]";
     check_call(&case.program(), &["js_eval", code], Ok(r#"["undefined","{\"a\":1}"]"#));
+    // Packages that need each other are loaded once each.
+    let cycle = [
+        COMMON,
+        main("exports.name = 'p'; const q = require('q'); exports.call = () => [q.name, q.saw, q.again()]"),
+        ("node_modules/q/package.json", r#"{"name":"q","version":"1.0.0","dependencies":{"p":"*"}}"#),
+        (
+            "node_modules/q/index.js",
+            "const p = require('p'); exports.name = 'q'; exports.saw = Object.keys(p); exports.again = () => require('p') === p",
+        ),
+    ];
+    check(&cycle, Ok(r#"["q",["name"],true]"#));
+    let endless = [
+        COMMON,
+        main(
+            "let n = 0; const next = () => { require.cache[__filename] = undefined; delete require.cache[__filename]; require(__filename) }; next()",
+        ),
+    ];
+    check(&endless, Err(("execution_error", "Tool execution failed: [..]")));
+    // Much in many files is too much as well.
+    let many: Vec<(String, String)> = (0..5)
+        .map(|at| {
+            (format!("node_modules/p/part{at}.cjs"), format!("exports.a = 1;//{}", "x".repeat(9 << 20)))
+        })
+        .collect();
+    let mut files: Vec<(&str, &str)> = many.iter().map(|(name, text)| (&**name, &**text)).collect();
+    files.extend([
+        COMMON,
+        main("for (let at = 0; at < 5; at++) require(`./part${at}.cjs`); exports.call = () => 1"),
+    ]);
+    check(
+        &files,
+        Err(("execution_error", "[..]part4.cjs cannot be read: the package has more than 40 MB of source")),
+    );
     let large = format!("exports.call = () => 1;//{}", "x".repeat(13 << 20));
     check(
         &[COMMON, main(&large)],
         Err(("execution_error", "[..]main.js cannot be read: it has more than 12 MB")),
     );
+}
+
+#[test]
+fn libraries_use_files_of_the_workspace_as_policy_says() {
+    let main = "const fs = require('fs'); const path = require('path');
+        exports.call = async (x) => {
+            fs.mkdirSync('made/deep', { recursive: true });
+            fs.writeFileSync(path.resolve('made/deep/a.bin'), Buffer.from([0, 255, 10]));
+            await fs.promises.copyFile('made/deep/a.bin', 'made/b.bin');
+            fs.renameSync('made/b.bin', 'made/c.bin');
+            const read = [...fs.readFileSync('made/c.bin')];
+            const own = fs.readFileSync(path.join(__dirname, 'words.txt'), 'utf8');
+            const listed = fs.readdirSync('made', { recursive: true });
+            fs.rmSync('made', { recursive: true });
+            return { read, own, listed, left: fs.existsSync('made'), names: fs.readdirSync(__dirname) };
+        }";
+    let files = [COMMON, ("node_modules/p/main.js", main), ("node_modules/p/words.txt", "own words")];
+    let case = Case { files: &files, manifest: json!({ "runtime": "embedded" }), tool: json!({}) };
+    let pinza = case.program();
+    let told = r#"{"read":[0,255,10],"own":"own words","listed":["c.bin","deep","deep/a.bin"],"left":false,"names":["main.js","package.json","words.txt"]}"#;
+    check_call(&pinza, &["m_call"], Ok(told));
+    let denied = pinza.run(&["--deny", "fs.write", "--json", "call", "m_call"]);
+    assert_eq!(denied.json()["error_type"], "permission_denied", "{denied:?}");
+    assert!(!pinza.workspace().join("made").exists());
+    // A ceiling in the manifest holds whatever policy says.
+    let manifest = json!({ "runtime": "embedded", "capabilities": ["fs.read"] });
+    let case = Case { files: &files, manifest, tool: json!({}) };
+    let run = case.program().run(&["--allow", "fs.write", "--json", "call", "m_call"]);
+    assert_eq!(run.json()["error_type"], "permission_denied", "{run:?}");
+}
+
+#[test]
+fn files_that_are_not_a_librarys_stay_closed() {
+    let reading = |path: &str| {
+        let main = format!(
+            "const fs = require('fs'); exports.call = () => {{ try {{ return fs.readFileSync({path:?}, 'utf8') }} catch (error) {{ return error.code }} }}"
+        );
+        let files = [COMMON, ("node_modules/p/main.js", &*main), (".env", "KEY=secret")];
+        let case = Case { files: &files, manifest: json!({ "runtime": "embedded" }), tool: json!({}) };
+        let pinza = case.program();
+        write(&pinza, "config.toml", "# secret");
+        let run = pinza.run(&["--json", "call", "m_call"]);
+        run.json()["result"].as_str().unwrap_or(&run.stdout).to_owned()
+    };
+    assert_eq!(reading("../../../config.toml"), "EACCES");
+    assert_eq!(reading("/etc/hostname"), "ENOENT", "an absolute path is one of the workspace");
+    // The variables beside a module are for what its manifest names.
+    for main in [
+        "const path = require('path'); exports.call = () => require('fs').existsSync(path.join(__dirname, '../../.env'))",
+        "exports.call = () => { try { require('../../.env'); return true } catch { return false } }",
+    ] {
+        check(&[COMMON, ("node_modules/p/main.js", main), (".env", "KEY=secret")], Ok("false"));
+    }
+}
+
+#[test]
+fn a_library_may_make_its_own_require() {
+    let main = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);
+        const { part } = require('./part.cjs'); export const call = (x) => [part, require.resolve('fs'), require('other').name]";
+    let files = [
+        COMMON,
+        ("node_modules/p/main.js", main),
+        ("node_modules/p/part.cjs", "exports.part = 'part'"),
+        ("node_modules/other/package.json", r#"{"name":"other","version":"1.0.0"}"#),
+        ("node_modules/other/index.js", "exports.name = 'other'"),
+    ];
+    check(&files, Ok(r#"["part","node:fs","other"]"#));
+}
+
+#[test]
+fn what_works_in_neither_environment_says_what_was_missing() {
+    // The browser's files fail for a reason of their own, which would only mislead.
+    let files = [
+        (
+            "node_modules/p/package.json",
+            r#"{"name":"p","version":"1.0.0","exports":{"browser":"./browser.js","node":"./node.js"}}"#,
+        ),
+        ("node_modules/p/browser.js", "exports.call = () => document.title"),
+        ("node_modules/p/node.js", "exports.call = () => require('crypto').generateKeyPairSync('rsa')"),
+    ];
+    check(
+        &files,
+        Err(("execution_error", "[..]crypto.generateKeyPairSync is not available in the sandbox[..]")),
+    );
+    let files = [files[0], ("node_modules/p/browser.js", "exports.call = () => null.title"), files[2]];
+    check(
+        &files,
+        Err(("execution_error", "[..]crypto.generateKeyPairSync is not available in the sandbox[..]")),
+    );
+}
+
+#[test]
+fn old_libraries_find_what_a_match_left_behind() {
+    let main = "exports.call = () => /(\\d+)/.test('a 12 b') && RegExp.$1";
+    check(&[COMMON, ("node_modules/p/main.js", main)], Ok("12"));
 }

@@ -21,6 +21,8 @@ use std::{fs, path::PathBuf};
 use pinza_testkit::Program;
 use serde_json::{Value, json};
 
+pub(crate) use guide::live;
+
 use crate::support::fine;
 
 /// Writes a file beneath the directory that home and workspace lie in.

@@ -5,7 +5,6 @@ const readable = require("internal/readable");
 const writable = require("internal/writable");
 const { Stream, construct, define } = require("internal/stream_base");
 const { coded, invalidArgType } = require("internal/errors");
-const { nextTick } = require("internal/next_tick");
 
 const { Readable } = readable;
 const { Writable } = writable;
@@ -20,23 +19,16 @@ function Duplex(options) {
   Stream.call(this, options);
   construct(this, () => {
     if (this._readableState.needReadable) this.read(0);
-    this.uncork();
-    if (this._writableState.corked === 0) {
-      this.cork();
-      this.uncork();
-    }
-    if (this._writableState.ending) this.emit(resumed);
+    writable.afterConstruct(this);
   });
 }
-const resumed = Symbol("resumed");
 
 Object.setPrototypeOf(Duplex.prototype, Readable.prototype);
 Object.setPrototypeOf(Duplex, Readable);
 for (const name of Object.getOwnPropertyNames(Writable.prototype)) {
-  if (name === "constructor" || name === "pipe" || Object.hasOwn(Duplex.prototype, name)) continue;
-  const slot = Object.getOwnPropertyDescriptor(Writable.prototype, name);
-  if (name in Readable.prototype && !["destroy"].includes(name)) continue;
-  Object.defineProperty(Duplex.prototype, name, slot);
+  // What both have is the readable's, but for destroy, which has callbacks of writes to answer.
+  if (name === "constructor" || (name in Readable.prototype && name !== "destroy")) continue;
+  Object.defineProperty(Duplex.prototype, name, Object.getOwnPropertyDescriptor(Writable.prototype, name));
 }
 define(Duplex.prototype, {
   destroyed: {

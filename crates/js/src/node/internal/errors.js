@@ -145,6 +145,7 @@ const systemErrors = {
   EFBIG: [-27, "file too large"],
   EPERM: [-1, "operation not permitted"],
   EIO: [-5, "i/o error"],
+  ENOTEMPTY: [-39, "directory not empty"],
   EBADF: [-9, "bad file descriptor"],
   ETIMEDOUT: [-110, "connection timed out"],
   ECONNREFUSED: [-111, "connection refused"],

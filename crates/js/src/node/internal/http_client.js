@@ -105,8 +105,8 @@ class ClientRequest extends Writable {
   }
 
   #follow(signal) {
+    if (!signal) return;
     checkSignal(signal, "options.signal");
-    if (signal === undefined) return;
     const abort = () => this.destroy(new AbortError(undefined, { cause: signal.reason }));
     if (signal.aborted) nextTick(abort);
     else signal.addEventListener("abort", abort, { once: true });
@@ -189,6 +189,7 @@ class ClientRequest extends Writable {
       for (const one of Array.isArray(value) && key !== "cookie" ? value : [Array.isArray(value) ? value.join("; ") : value]) headers.push([name, `${one}`]);
     }
     const body = Buffer.concat(this.#chunks);
+    if (this.#headers.has("upgrade")) throw unavailable("an HTTP upgrade (a WebSocket)");
     if (body.length > 0 && (this.method === "GET" || this.method === "HEAD")) throw unavailable(`a body in a ${this.method} request`);
     let response;
     try {

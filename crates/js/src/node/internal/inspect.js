@@ -2,7 +2,8 @@
 "use strict";
 
 const types = require("internal/types");
-const { quote, stripColors, shortName } = require("internal/inspect_text");
+const { quote, shortName } = require("internal/inspect_text");
+const { arrange } = require("internal/inspect_layout");
 
 const custom = Symbol.for("nodejs.util.inspect.custom");
 const identifier = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
@@ -54,8 +55,8 @@ function painted(text, style) {
   return pair === undefined ? text : `\u001b[${pair[0]}m${text}\u001b[${pair[1]}m`;
 }
 
-function show(job, value, level, typed = false) {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return primitive(job, value, typed);
+function show(job, value, level) {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return primitive(job, value);
   const own = job.customInspect ? customText(job, value, level) : undefined;
   if (own !== undefined) return own;
   if (job.seen.includes(value)) {
@@ -81,7 +82,7 @@ function customText(job, value, level) {
   return made.replaceAll("\n", `\n${" ".repeat(job.indent)}`);
 }
 
-function primitive(job, value, typed) {
+function primitive(job, value) {
   if (typeof value === "string") return text(job, value);
   if (typeof value === "number") return job.stylize(numberText(value, job.numericSeparator), "number");
   if (typeof value === "bigint") return job.stylize(`${job.numericSeparator ? separated(`${value}`) : value}n`, "bigint");
@@ -460,68 +461,6 @@ function prefixOf(name, tag, fallback, size = "") {
   return `${name}${size} ${tagged(name)}`;
 }
 
-// On one line where it is short and shallow, else one line each.
-function arrange(job, items, base, shape, level, value) {
-  const { open, close } = shape;
-  const lead = base === "" ? "" : `${base} `;
-  const gap = `\n${" ".repeat(job.indent)}`;
-  if (job.compact === true) {
-    if (fits(job, items, 0, base)) return `${open}${base === "" ? "" : ` ${base}`} ${items.join(", ")} ${close}`;
-    return `${lead}${open}${base === "" && open.length === 1 ? " " : `${gap}  `}${items.join(`,${gap}  `)} ${close}`;
-  }
-  if (typeof job.compact === "number" && job.compact >= 1) {
-    const count = items.length;
-    if (shape.isList && count > 6) items = inColumns(job, items, value);
-    if (job.deepest - level < job.compact && count === items.length) {
-      const start = items.length + job.indent + open.length + base.length + 10;
-      if (fits(job, items, start, base)) {
-        const line = items.join(", ");
-        if (!line.includes("\n")) return `${lead}${open} ${line} ${close}`;
-      }
-    }
-  }
-  return `${lead}${open}${gap}  ${items.join(`,${gap}  `)}${gap}${close}`;
-}
-
-function fits(job, items, start, base) {
-  let total = items.length + start;
-  if (total + items.length > job.breakLength) return false;
-  for (const item of items) {
-    total += job.colors ? stripColors(item).length : item.length;
-    if (total > job.breakLength) return false;
-  }
-  return base === "" || !base.includes("\n");
-}
-
-// Long lists of short items stand in columns, about two and a half times as wide as high.
-function inColumns(job, items, value) {
-  const hasMore = job.maxArrayLength < items.length;
-  const count = hasMore ? items.length - 1 : items.length;
-  const widths = items.slice(0, count).map((item) => (job.colors ? stripColors(item).length : item.length));
-  const widest = Math.max(...widths) + 2;
-  const total = widths.reduce((sum, width) => sum + width + 2, 0);
-  if (widest * 3 + job.indent >= job.breakLength || (total / widest <= 5 && widest > 8)) return items;
-  const typical = Math.max(widest - 3 - Math.sqrt(widest - total / items.length), 1);
-  const columns = Math.min(Math.round(Math.sqrt(2.5 * typical * count) / typical), Math.floor((job.breakLength - job.indent) / widest), job.compact * 4, 15);
-  if (columns <= 1) return items;
-  const columnWidths = Array.from({ length: columns }, (_, column) => Math.max(...widths.filter((_, at) => at % columns === column)) + 2);
-  const numbers = value !== undefined && items.every((_, at) => typeof value[at] === "number" || typeof value[at] === "bigint");
-  const rows = [];
-  for (let from = 0; from < count; from += columns) {
-    const last = Math.min(from + columns, count) - 1;
-    let row = "";
-    for (let at = from; at <= last; at++) {
-      const cell = at < last ? `${items[at]}, ` : items[at];
-      const width = columnWidths[at - from] + items[at].length - widths[at] - (at < last ? 0 : 2);
-      if (numbers) row += cell.padStart(width);
-      else row += at < last ? cell.padEnd(width) : cell;
-    }
-    rows.push(row);
-  }
-  if (hasMore) rows.push(items[count]);
-  return rows;
-}
-
 inspect.custom = custom;
 inspect.colors = colors;
 inspect.styles = styles;
@@ -531,4 +470,4 @@ Object.defineProperty(inspect, "defaultOptions", {
   configurable: true,
 });
 
-module.exports = { inspect, builtInNames, symbolText, numberText, constructorName };
+module.exports = { inspect, builtInNames, symbolText, numberText };

@@ -181,7 +181,7 @@ function addAbortSignal(signal, stream) {
   return stream;
 }
 
-// Lets go of properties of another kind of stream, which a subclass defines as accessors.
+// Accessors on a prototype, each a getter or a whole descriptor.
 function define(prototype, accessors) {
   for (const [name, slot] of Object.entries(accessors)) {
     const descriptor = typeof slot === "function" ? { get: slot } : slot;

@@ -137,7 +137,8 @@ function writeOrKeep(stream, state, chunk, encoding, callback) {
   state.length += length;
   const room = state.length < state.highWaterMark;
   if (!room) state.needDrain = true;
-  if (state.writing || state.corked > 0 || state.errored || !state.constructed) state.buffered.push({ chunk, encoding, callback });
+  // What was kept before goes first, also in the moment between a stream's construction and its first turn.
+  if (state.writing || state.corked > 0 || state.errored || !state.constructed || state.buffered.length > 0) state.buffered.push({ chunk, encoding, callback });
   else start(stream, state, length, callback, () => stream._write(chunk, encoding, state.onwrite));
   return room && !state.errored && !state.destroyed;
 }
@@ -367,4 +368,4 @@ define(Writable.prototype, {
   writableAborted() { return this._writableState.writable !== false && (this._writableState.destroyed || Boolean(this._writableState.errored)) && !this._writableState.finished; },
 });
 
-module.exports = { Writable, WritableState, initialize };
+module.exports = { Writable, WritableState, initialize, afterConstruct };

@@ -111,14 +111,12 @@ fn gunzip(data: &[u8], limit: usize) -> std::result::Result<Vec<u8>, Fault> {
 
 /// The length of a member's header.
 fn gzip_header(data: &[u8]) -> std::result::Result<usize, Fault> {
-    let fixed = data.get(..10).ok_or(if data.starts_with(&[0x1f, 0x8b]) || data.is_empty() {
-        CUT_OFF
-    } else {
-        HEADER
-    })?;
-    if fixed[..3] != [0x1f, 0x8b, 8] {
+    const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+    let seen = data.len().min(MAGIC.len());
+    if data[..seen] != MAGIC[..seen] {
         return Err(HEADER);
     }
+    let fixed = data.get(..10).ok_or(CUT_OFF)?;
     let flags = fixed[3];
     let mut at = 10;
     if flags & 4 != 0 {
@@ -143,4 +141,54 @@ fn brotli(data: &[u8], limit: usize) -> std::result::Result<Vec<u8>, Fault> {
         _ => BROKEN,
     })?;
     if made.len() > limit { Err(LARGE) } else { Ok(made) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gzipped(data: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_bomb_ends_at_the_limit() {
+        let bomb = gzipped(&vec![0; 1 << 20]);
+        assert_eq!(gunzip(&bomb, 1 << 20).unwrap().len(), 1 << 20);
+        assert_eq!(gunzip(&bomb, (1 << 20) - 1), Err(LARGE));
+        // Each member is below the limit, all of them are not.
+        assert_eq!(gunzip(&bomb.repeat(3), 2 << 20), Err(LARGE));
+        // A megabyte of zeros, as Node compresses it.
+        let bomb = [91, 255, 255, 143, 127, 2, 32, 30, 11, 4, 114, 239, 31, 0];
+        assert_eq!(brotli(&bomb, 1 << 20).unwrap().len(), 1 << 20);
+        assert_eq!(brotli(&bomb, (1 << 20) - 1), Err(LARGE));
+    }
+
+    #[test]
+    fn every_cut_of_a_text_is_an_end_and_not_a_wait() {
+        let whole = gzipped(b"hello hello hello hello");
+        for length in 0..whole.len() {
+            assert_eq!(gunzip(&whole[..length], 1 << 10), Err(CUT_OFF), "{length}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_text_or_a_fault() {
+        let mut bytes = gzipped(b"hello hello hello hello");
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                bytes[at] ^= 1 << bit;
+                let _ = (
+                    gunzip(&bytes, 1 << 12),
+                    inflate(&bytes[10..], false, 1 << 12),
+                    inflate(&bytes, true, 1 << 12),
+                );
+                let _ = brotli(&bytes, 1 << 12);
+                bytes[at] ^= 1 << bit;
+            }
+        }
+        assert_eq!(gunzip(&bytes, 1 << 12).unwrap(), b"hello hello hello hello");
+    }
 }

@@ -1,6 +1,6 @@
 //! What Node's built-ins (`crate::node`) cannot do in JavaScript, or only slowly: encodings, digests and
-//! ciphers, compression, time zones. None of it reaches outside; all that is handed out is copied into the
-//! engine's memory, and no state stays here between two calls of a function.
+//! ciphers, compression, time zones. None of it reaches outside but by asking Pinza; all that is handed out is copied
+//! into the engine's memory, and no state stays here between two calls of a function.
 
 use std::rc::Rc;
 
@@ -18,20 +18,27 @@ mod zones;
 #[cfg(test)]
 mod tests;
 
-use super::{link::Link, memory::copy_bytes};
+use super::{link::Link, memory::copy_bytes, native::request_sync};
 
 /// The object that each built-in gets as `internal`.
-pub(super) fn node<'js>(ctx: &Ctx<'js>, _link: &Rc<Link>) -> Result<Object<'js>> {
+pub(super) fn node<'js>(ctx: &Ctx<'js>, link: &Rc<Link>) -> Result<Object<'js>> {
     let internal = Object::new(ctx.clone())?;
     internal.set("global", ctx.globals())?;
     internal.set("names", crate::node::NAMES.to_vec())?;
     internal.set("promiseState", Function::new(ctx.clone(), promise_state)?)?;
+    internal.set("requestSync", request_sync(ctx, link)?)?;
     text::install(ctx, &internal)?;
     digest::install(ctx, &internal)?;
     cipher::install(ctx, &internal)?;
     compression::install(ctx, &internal)?;
     zones::install(ctx, &internal)?;
     Ok(internal)
+}
+
+/// Has this machine's time zone read, for `Intl`; without it, zones are UTC by default. Like
+/// [`Engine::read_time_zone`](super::engine::Engine::read_time_zone), for before the worker is sealed.
+pub(super) fn read_time_zone() {
+    zones::read();
 }
 
 /// `[state, result]`: only the engine can look into a promise.

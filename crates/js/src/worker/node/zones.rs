@@ -5,13 +5,18 @@ use std::sync::OnceLock;
 use jiff::{Timestamp, tz::TimeZoneDatabase};
 use rquickjs::{Array, Ctx, Function, Object, Result};
 
-/// The zone of this machine, read while the worker may still read files.
+/// The zone of this machine, once it was read.
 static LOCAL: OnceLock<String> = OnceLock::new();
 
 pub(super) fn install<'js>(ctx: &Ctx<'js>, internal: &Object<'js>) -> Result<()> {
-    LOCAL.get_or_init(local);
     internal.set("zoneParts", Function::new(ctx.clone(), parts)?)?;
-    internal.set("zoneName", Function::new(ctx.clone(), || LOCAL.get_or_init(local).clone())?)
+    let name = || LOCAL.get().map_or("UTC", String::as_str);
+    internal.set("zoneName", Function::new(ctx.clone(), name)?)
+}
+
+/// Reads the name of this machine's zone. For before the worker is sealed: afterwards, looking at a file ends it.
+pub(super) fn read() {
+    LOCAL.get_or_init(local);
 }
 
 /// Year, month, day, hour, minute, second, seconds east of Greenwich, the zone's abbreviation and name; nothing for a

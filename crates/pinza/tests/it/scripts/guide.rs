@@ -35,7 +35,7 @@ fn the_guide_is_true() {
 }
 
 /// Runs the commands of a block and compares what each prints; returns how many there were.
-fn live(pinza: &Program, block: &str) -> usize {
+pub(crate) fn live(pinza: &Program, block: &str) -> usize {
     let block = format!("\n{block}");
     let commands = block.split("\n$ pinza ").skip(1);
     let mut count = 0;

@@ -184,3 +184,25 @@ fn no_project() {
     check(&pinza, &["trust"], 1, "", stderr);
     assert_eq!(list(&pinza, &[])["problems"], json!([]));
 }
+
+#[test]
+fn modules_of_a_project_are_named_and_not_loaded() {
+    let pinza = with_project();
+    let manifest = json!({
+        "name": "theirs", "version": "1.0.0", "description": "x", "package": "./lib.js", "type": "static",
+        "tools": [{ "name": "theirs_call", "description": "x", "function": "call" }],
+    });
+    file(&pinza, ".pinza/tools/theirs/module.json", manifest.to_string());
+    file(&pinza, ".pinza/tools/theirs/lib.js", "exports.call = () => 'ran'");
+    is_not_read(&pinza, UNKNOWN);
+    fine(&pinza, &["trust"]);
+    let list = list(&pinza, &[]);
+    let problem = &list["problems"][0];
+    assert_eq!(problem["file"], format!("{}/tools/theirs/module.json", path(&pinza)), "{list}");
+    let message = problem["message"].as_str().unwrap();
+    assert!(message.starts_with("a project's modules are not loaded, because "), "{message}");
+    check_call(&pinza, &["theirs_call"], Err(("tool_not_found", "Tool 'theirs_call' not found")));
+    // Named by the user, it is the user's.
+    let run = pinza.run(&["--tools", ".pinza/tools", "call", "theirs_call"]);
+    assert_eq!((run.code, &*run.stdout), (Some(0), "ran\n"), "{run:?}");
+}
