@@ -35,7 +35,8 @@ impl PromptSource for Prompts {
         client: &'a Client,
     ) -> BoxFuture<'a, Result<PromptText, SourceError>> {
         Box::pin(async move {
-            let given = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let given =
+                |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
             let messages = match name {
                 "test_simple_prompt" => vec![Content::text("This is a simple prompt for testing.")],
                 "test_prompt_with_arguments" => {
@@ -63,7 +64,9 @@ impl PromptSource for Prompts {
 
     fn complete(&self, prompt: &str, _argument: &str, typed: &str) -> Option<Vec<String>> {
         let known = prompt == "test_prompt_with_arguments";
-        known.then(|| PLACES.iter().filter(|place| place.starts_with(typed)).map(ToString::to_string).collect())
+        known.then(|| {
+            PLACES.iter().filter(|place| place.starts_with(typed)).map(ToString::to_string).collect()
+        })
     }
 }
 

@@ -50,7 +50,12 @@ pub(super) fn block(content: Content) -> ContentBlock {
             ContentBlock::resource_link(link)
         }
         Content::Resource { uri, mime_type, text } => {
-            ContentBlock::resource(ResourceContents::TextResourceContents { uri, mime_type, text, meta: None })
+            ContentBlock::resource(ResourceContents::TextResourceContents {
+                uri,
+                mime_type,
+                text,
+                meta: None,
+            })
         }
     }
 }
@@ -66,7 +71,8 @@ pub(super) fn prompt(info: PromptInfo) -> Prompt {
             .with_required(argument.required)
     };
     let arguments: Vec<_> = info.arguments.into_iter().map(argument).collect();
-    let mut prompt = Prompt::new(info.name, Some(info.description), (!arguments.is_empty()).then_some(arguments));
+    let mut prompt =
+        Prompt::new(info.name, Some(info.description), (!arguments.is_empty()).then_some(arguments));
     prompt.title = info.title;
     prompt
 }

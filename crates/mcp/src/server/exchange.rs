@@ -13,8 +13,8 @@ use pinza_core::{BoxFuture, CancellationToken};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        CallToolResult, ClientCapabilities, GetPromptResult, InputRequest, InputRequests, InputRequiredResult,
-        LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+        CallToolResult, ClientCapabilities, GetPromptResult, InputRequest, InputRequests,
+        InputRequiredResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
     },
     service::RequestContext,
 };
@@ -105,7 +105,8 @@ impl Exchange<'_> {
 
     fn take_over(&self, state: &str, inputs: BTreeMap<String, Value>) -> Result<Running, ErrorData> {
         let Some(work) = self.parked.take(state, &self.wanted) else {
-            let message = "requestState is unknown, of another request, or too old; send the request without it";
+            let message =
+                "requestState is unknown, of another request, or too old; send the request without it";
             return Err(ErrorData::invalid_params(message, None));
         };
         let mut running = work.running;

@@ -96,9 +96,8 @@ impl Shared {
 }
 
 fn shown<'a>(view: &'a View, exposure: Exposure, loaded: &[GroupName]) -> Vec<&'a Entry> {
-    let finds = |entry: &&Entry| {
-        matches!(entry.meta().meta_tool, Some(MetaTool::SearchTools | MetaTool::CallTool))
-    };
+    let finds =
+        |entry: &&Entry| matches!(entry.meta().meta_tool, Some(MetaTool::SearchTools | MetaTool::CallTool));
     match exposure {
         Exposure::Groups => view.core().collect(),
         Exposure::Search => view.tools().filter(finds).collect(),
@@ -115,7 +114,8 @@ fn tool(entry: &Entry) -> Tool {
     let schema = object(definition.parameters.schema()).unwrap_or_default();
     let mut tool = Tool::new(definition.name.to_string(), definition.description.clone(), schema);
     tool.title.clone_from(&definition.title);
-    tool.output_schema = definition.output_schema.as_ref().filter(|schema| promises_object(schema)).and_then(object);
+    tool.output_schema =
+        definition.output_schema.as_ref().filter(|schema| promises_object(schema)).and_then(object);
     tool.annotations = Some(annotations(entry));
     tool
 }

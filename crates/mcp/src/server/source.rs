@@ -75,9 +75,15 @@ pub struct TemplateInfo {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResourceBody {
-    Text { mime_type: String, text: String },
+    Text {
+        mime_type: String,
+        text: String,
+    },
     /// Base64.
-    Blob { mime_type: String, data: String },
+    Blob {
+        mime_type: String,
+        data: String,
+    },
 }
 
 pub trait ResourceSource: Send + Sync {

@@ -24,7 +24,12 @@ impl Server {
     }
 
     /// As [`serve_stdio`](Self::serve_stdio), on any pair of streams.
-    pub async fn serve_stream<R, W>(&self, read: R, write: W, stop: CancellationToken) -> Result<(), StdioError>
+    pub async fn serve_stream<R, W>(
+        &self,
+        read: R,
+        write: W,
+        stop: CancellationToken,
+    ) -> Result<(), StdioError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
@@ -33,7 +38,9 @@ impl Server {
         let serving = serve_server_with_ct(self.handler(Transport::Stdio), frames, stop).await;
         let running = match serving {
             Ok(running) => running,
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                return Ok(());
+            }
             Err(error) => return Err(StdioError(error.to_string())),
         };
         running.waiting().await.map(drop).map_err(|error| StdioError(error.to_string()))
