@@ -49,6 +49,17 @@ where
     Arc::new(Fixture { definition, run: Arc::new(run) })
 }
 
+/// A tool of any definition, which is given its arguments.
+pub(super) fn defined<F>(
+    definition: ToolDefinition,
+    run: impl Fn(Arguments) -> F + Send + Sync + 'static,
+) -> Arc<dyn Tool>
+where
+    F: Future<Output = ToolResult> + Send + 'static,
+{
+    Arc::new(Fixture { definition, run: Arc::new(move |arguments, _| Box::pin(run(arguments))) })
+}
+
 impl Tool for Fixture {
     fn definition(&self) -> &ToolDefinition {
         &self.definition

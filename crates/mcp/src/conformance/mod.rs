@@ -8,6 +8,7 @@ mod fixture;
 mod inputs;
 mod prompts;
 mod resources;
+mod schemas;
 mod tools;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::server::{Changes, PromptSource, ResourceSource};
 
 /// The tools of the fixtures.
 pub fn tools(changes: &Changes) -> Vec<Arc<dyn Tool>> {
-    tools::all(changes).into_iter().chain(inputs::all()).collect()
+    tools::all(changes).into_iter().chain(inputs::all()).chain(schemas::all()).collect()
 }
 
 pub fn prompts() -> Arc<dyn PromptSource> {

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use pinza_core::CancellationToken;
 use rmcp::transport::streamable_http_server::{
@@ -59,7 +59,13 @@ impl Endpoint {
         B::Error: std::fmt::Display,
         B::Data: Send,
     {
-        self.service.handle(request).await
+        let ends_session = request.method() == Method::DELETE;
+        let mut answer = self.service.handle(request).await;
+        if ends_session && answer.status() == StatusCode::ACCEPTED {
+            // The session is gone already, not only marked; clients warn of anything else.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        answer
     }
 }
 

@@ -112,6 +112,11 @@ impl Server {
         Ok(Self { shared: Arc::new(Shared { served, parked, listings, nonce, calls }) })
     }
 
+    /// Ends calls that wait for a client to come back with answers: at the end of the server nobody will.
+    pub fn abandon_waiting(&self) {
+        self.shared.parked.give_up_all();
+    }
+
     fn handler(&self, transport: Transport) -> Handler {
         Handler::new(Arc::clone(&self.shared), Connection::new(&self.shared.served, transport))
     }

@@ -63,6 +63,14 @@ impl Parked {
         places.remove(state).map(|place| place.work)
     }
 
+    /// Nobody will come back.
+    pub(super) fn give_up_all(&self) {
+        let places = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for place in places.into_values() {
+            place.work.running.cancellation.cancel();
+        }
+    }
+
     fn give_up(&self, state: &str) {
         let place = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(state);
         if let Some(place) = place {

@@ -13,6 +13,7 @@ use pinza::{
         conformance,
         server::{Changes, Exposure, Remember, Server},
     },
+    state::Store,
     web::{self, About, CallMeter, Guard, Site, Stop, Token},
 };
 
@@ -90,8 +91,12 @@ fn serve_http(
         let _watching = opened.watch(move |line| tell.note(line));
         let about = opened.about(arguments.expose);
         let site = Site { endpoint: opened.server.endpoint(streams.clone()), guard, meter, about };
-        let meter = Arc::clone(&site.meter);
-        let stop = Stop { asked, streams, is_busy: Arc::new(move || meter.running() > 0) };
+        let (meter, server) = (Arc::clone(&site.meter), opened.server.clone());
+        let is_busy = move || {
+            server.abandon_waiting();
+            meter.running() > 0
+        };
+        let stop = Stop { asked, streams, is_busy: Arc::new(is_busy) };
         bound.serve(site.into_router(), stop).await;
         opened.log.line("stopped");
         anyhow::Ok(())
@@ -106,13 +111,15 @@ struct Opened {
     server: Server,
     changes: Changes,
     log: Arc<Log>,
+    /// Dropped last: it writes what is left to write.
+    _store: Store,
 }
 
 impl Opened {
     fn new(global: &Global, arguments: &Serve, meter: Arc<CallMeter>) -> Result<Self> {
         let changes = Changes::new();
         let fixtures = if arguments.conformance { conformance::tools(&changes) } else { Vec::new() };
-        let session = Session::open_with(global, |builder| {
+        let (session, store) = Session::open_noting_with(global, |builder| {
             fixtures.into_iter().fold(builder.observer(meter), |builder, tool| builder.shared_tool(tool))
         })?;
         let log = Arc::new(Log::open(&session.home)?);
@@ -129,7 +136,7 @@ impl Opened {
             served.resources.push(conformance::resources());
         }
         let server = Server::new(served).context("this system has no randomness to give")?;
-        Ok(Self { session, server, changes, log })
+        Ok(Self { session, server, changes, log, _store: store })
     }
 
     fn log_problems(&self) {

@@ -37,3 +37,6 @@ mod borders;
 mod compatibility;
 mod documents;
 mod facade;
+
+// Pinza as a server.
+mod mcp_server;
