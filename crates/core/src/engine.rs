@@ -280,7 +280,9 @@ fn not_available(entry: &Entry, scope: &CallScope) -> ToolError {
     let name = &entry.definition().name;
     let reach = match scope.loading {
         Loading::Grows => format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}"),
-        Loading::Describes => format!("Call it with: call_tool {{\"name\": \"{name}\", \"arguments\": {{…}}}}"),
+        Loading::Describes => {
+            format!("Call it with: call_tool {{\"name\": \"{name}\", \"arguments\": {{…}}}}")
+        }
     };
     match scope.caller {
         Caller::Agent { .. } => {

@@ -77,9 +77,9 @@ impl CallObserver for CallMeter {
             self.ended.fetch_add(1, Ordering::AcqRel);
         }
         let (tool, status) = match call.result {
-            Ok(_) => (call.tool, "success"),
+            Ok(_) => (call.of.tool, "success"),
             Err(error) if error.kind == ErrorKind::ToolNotFound => (NO_TOOL, error.kind.code()),
-            Err(error) => (call.tool, error.kind.code()),
+            Err(error) => (call.of.tool, error.kind.code()),
         };
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= TOOLS && !counts.contains_key(&(tool.to_owned(), status)) {

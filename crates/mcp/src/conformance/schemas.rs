@@ -36,9 +36,10 @@ fn every_keyword() -> Arc<dyn Tool> {
         "else": { "required": ["email"] },
         "additionalProperties": false,
     });
-    defined(of_schema("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", schema), |_| async {
-        text("The arguments fit the schema.")
-    })
+    defined(
+        of_schema("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", schema),
+        |_| async { text("The arguments fit the schema.") },
+    )
 }
 
 fn repeated_in_a_header() -> Arc<dyn Tool> {

@@ -353,6 +353,7 @@ impl Call {
             cancellation,
             progress: tells_progress.then(|| Arc::new(client.clone()) as _),
             text_limit: TextLimit::MODEL,
+            session: None,
         };
         let (id, name) = (call.id.clone(), call.name.clone());
         let promised = promised(&listing, &call);

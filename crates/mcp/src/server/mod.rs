@@ -11,6 +11,7 @@ mod changes;
 mod client;
 mod connection;
 mod exchange;
+mod frames;
 mod handler;
 mod http;
 mod listing;

@@ -64,7 +64,13 @@ fn the_official_suite_finds_nothing_wrong() {
         let list = succeeds(node(&installed).arg(&suite).args(["list", "--requirements", revision]));
         let required = required(&list);
         assert_eq!(required.len(), count, "{list}");
-        let told = succeeds(node(&installed).arg(&suite).args(["server", "--url", &url, "--requirements", revision]));
+        let told = succeeds(node(&installed).arg(&suite).args([
+            "server",
+            "--url",
+            &url,
+            "--requirements",
+            revision,
+        ]));
         for scenario in &required {
             let passed = told.lines().any(|line| {
                 line.strip_prefix("✓ ").is_some_and(|rest| rest.starts_with(&format!("{scenario}: ")))

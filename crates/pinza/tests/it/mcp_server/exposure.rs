@@ -28,7 +28,10 @@ fn each_exposure_lists_what_it_says() {
     assert!(full.contains(&"edit".to_owned()) && full.len() > groups.len(), "{full:?}");
     let dynamic = listed(&pinza, &["--expose", "dynamic"]);
     assert!(dynamic.contains(&"load_tool_group".to_owned()), "{dynamic:?}");
-    assert!(!dynamic.contains(&"call_tool".to_owned()) && !dynamic.contains(&"edit".to_owned()), "{dynamic:?}");
+    assert!(
+        !dynamic.contains(&"call_tool".to_owned()) && !dynamic.contains(&"edit".to_owned()),
+        "{dynamic:?}"
+    );
     // In the same order, whoever asks and however often.
     assert_eq!(listed(&pinza, &["--expose", "full"]), full);
     let web = Web::start(&pinza, &["--expose", "full"]);
@@ -91,10 +94,9 @@ fn what_is_not_in_the_tool_set_is_not_there() {
     assert!(list.contains(&"edit".to_owned()) && !list.contains(&"write".to_owned()), "{list:?}");
     assert!(!list.contains(&"exec".to_owned()) && !list.contains(&"http_request".to_owned()), "{list:?}");
     let mut pipe = Pipe::open(&pinza, &only[2..]);
-    for (tool, arguments) in [
-        ("exec", json!({ "command": "echo ran" })),
-        ("write", json!({ "path": "x", "content": "y" })),
-    ] {
+    for (tool, arguments) in
+        [("exec", json!({ "command": "echo ran" })), ("write", json!({ "path": "x", "content": "y" }))]
+    {
         let direct = pipe.call(tool, arguments.clone());
         assert!(text(&direct).starts_with("tool_not_available: "), "{direct}");
         let through = pipe.call("call_tool", json!({ "name": tool, "arguments": arguments }));

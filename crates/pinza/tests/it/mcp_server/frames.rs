@@ -13,7 +13,8 @@ use crate::support::pinza;
 fn what_cannot_be_parsed_is_passed_over() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &[]);
-    let lines = ["", "not json", "{", "{\"jsonrpc\":", "\u{0}\u{1}", "]", "\"", "{\"jsonrpc\":\"2.0\",\"id\":1"];
+    let lines =
+        ["", "not json", "{", "{\"jsonrpc\":", "\u{0}\u{1}", "]", "\"", "{\"jsonrpc\":\"2.0\",\"id\":1"];
     for line in lines {
         pipe.send_line(line);
         pipe.is_well();
@@ -25,7 +26,9 @@ fn what_comes_before_the_handshake_ends_nothing() {
     let pinza = pinza();
     let mut pipe = Pipe::start(&pinza, &[]);
     pipe.send_line("nonsense");
-    pipe.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
+    pipe.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
+    );
     pipe.send(&json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
     let early = pipe.request("tools/list", json!({}));
     assert_eq!(early["error"]["code"], -32602, "{early}");
@@ -191,6 +194,10 @@ fn headers_have_to_say_what_the_body_says() {
     ];
     for headers in wrong {
         let reply = web.post(&headers, &body);
-        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32020)), "{headers}: {reply:?}");
+        assert_eq!(
+            (reply.status, &reply.json()["error"]["code"]),
+            (400, &json!(-32020)),
+            "{headers}: {reply:?}"
+        );
     }
 }

@@ -79,12 +79,14 @@ fn other_machines_need_a_token() {
 fn an_address_that_cannot_be_had_says_so() {
     let pinza = pinza();
     let web = Web::start(&pinza, &[]);
-    let taken = format!(
-        "error: cannot listen on {}\nhint: another program may be there already[..]\n",
-        web.address
-    );
+    let taken =
+        format!("error: cannot listen on {}\nhint: another program may be there already[..]\n", web.address);
     refused(&pinza, &["serve", "--http", &web.address], &taken);
-    refused(&pinza, &["serve", "--http", "nowhere.invalid:80"], "error: --http nowhere.invalid:80: [..]\n...\n");
+    refused(
+        &pinza,
+        &["serve", "--http", "nowhere.invalid:80"],
+        "error: --http nowhere.invalid:80: [..]\n...\n",
+    );
     refused(&pinza, &["serve", "--http", "127.0.0.1"], "error: --http 127.0.0.1: [..]\n...\n");
     let idle = "error: there is no tool or set 'nope'\nhint: see what there is: pinza tools list\n";
     refused(&pinza, &["serve", "--http", "127.0.0.1:0", "--include", "nope"], idle);
@@ -102,7 +104,8 @@ fn sessions_cannot_be_guessed() {
     assert!(id.len() >= 32, "{id}");
     let other = web.session(json!({}));
     assert!(!other.contains(&id));
-    let guesses = ["00000000-0000-0000-0000-000000000000", "1", "", &id[1..], &format!("{id}0"), &id.to_uppercase()];
+    let guesses =
+        ["00000000-0000-0000-0000-000000000000", "1", "", &id[1..], &format!("{id}0"), &id.to_uppercase()];
     for guess in guesses {
         let status = web.post(&headers.replace(&id, guess), &ping).status;
         assert!([400, 404, 422].contains(&status) || guess == id, "{guess}: {status}");
@@ -123,15 +126,23 @@ fn what_else_is_there() {
     let page = web.get("/", "");
     assert_eq!(page.status, 200);
     assert!(page.body.contains("/mcp") && page.body.contains("--expose groups"), "{page:?}");
-    assert!(page.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'")));
+    assert!(
+        page.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'"))
+    );
     assert_eq!((web.get("/healthz", "").status, web.get("/healthz", "").body.as_str()), (200, "ok\n"));
     assert_eq!(web.get("/nothing", "").status, 404);
     let call = |name: &str| web.stateless("tools/call", json!({ "name": name, "arguments": {} }), json!({}));
     assert_eq!(call("get_current_time").status, 200);
     call("made_up\"} 1");
     let metrics = web.get("/metrics", "").body;
-    assert!(metrics.contains("pinza_call_seconds_count{tool=\"get_current_time\",status=\"success\"} 1\n"), "{metrics}");
-    assert!(metrics.contains("pinza_call_seconds_count{tool=\"\",status=\"tool_not_found\"} 1\n"), "{metrics}");
+    assert!(
+        metrics.contains("pinza_call_seconds_count{tool=\"get_current_time\",status=\"success\"} 1\n"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("pinza_call_seconds_count{tool=\"\",status=\"tool_not_found\"} 1\n"),
+        "{metrics}"
+    );
     assert!(metrics.contains("pinza_calls_running 0\n"), "{metrics}");
     // A session's handshake says which server this is.
     let reply = web.post("", &initialize(json!({})).to_string());

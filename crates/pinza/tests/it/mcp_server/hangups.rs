@@ -48,7 +48,9 @@ fn a_cancelled_call_stops_and_is_not_answered() {
     let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
     let id = pipe.begin("tools/call", json!({ "name": "exec", "arguments": { "command": COMMAND } }));
     let process = written_process(&pinza.workspace().join("process"));
-    pipe.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    pipe.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+    );
     comes_true("the command is stopped", || is_gone(&process));
     pipe.is_well();
     let run = pipe.close();
@@ -109,7 +111,8 @@ fn hanging_up_does_not_cancel_a_call_of_a_session() {
     let mut stream = web.connect();
     stream.write_all(web.request(&headers, &call.to_string()).as_bytes()).unwrap();
     let process = written_process(&pinza.workspace().join("process"));
-    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 6 } });
+    let cancel =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 6 } });
     assert_eq!(web.post(&headers, &cancel.to_string()).status, 202);
     comes_true("the command is stopped", || is_gone(&process));
 }
@@ -187,7 +190,8 @@ fn a_signal_ends_it_in_good_order() {
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
 
         let mut web = Web::start(&pinza, &["--allow", "exec"]);
-        let params = json!({ "name": "exec", "arguments": { "command": "echo $$ > process; sleep 1; echo well" } });
+        let params =
+            json!({ "name": "exec", "arguments": { "command": "echo $$ > process; sleep 1; echo well" } });
         let body = stateless(1, "tools/call", params.clone(), json!({})).to_string();
         let mut stream = web.connect();
         stream.write_all(web.request(&stateless_headers("tools/call", &params), &body).as_bytes()).unwrap();

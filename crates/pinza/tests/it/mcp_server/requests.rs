@@ -14,7 +14,10 @@ fn both_revisions_are_spoken_over_stdio() {
     assert_eq!(result["protocolVersion"], "2025-11-25");
     assert_eq!(result["capabilities"]["tools"]["listChanged"], true);
     let instructions = result["instructions"].as_str().unwrap();
-    assert!(instructions.starts_with("## Available Tool Groups") && instructions.contains("- fs: "), "{result}");
+    assert!(
+        instructions.starts_with("## Available Tool Groups") && instructions.contains("- fs: "),
+        "{result}"
+    );
     let session = pipe.list();
 
     let mut pipe = Pipe::start(&pinza, &[]);
@@ -41,7 +44,8 @@ fn one_endpoint_answers_both_revisions() {
     assert_eq!(alone.header("content-type"), Some("application/json"));
     assert_eq!(alone.header("mcp-session-id"), None);
     // Neither with a version that there is not.
-    let body = stateless(1, "tools/list", json!({}), json!({})).to_string().replace("2026-07-28", "1999-01-01");
+    let body =
+        stateless(1, "tools/list", json!({}), json!({})).to_string().replace("2026-07-28", "1999-01-01");
     let reply = web.post("MCP-Protocol-Version: 1999-01-01\r\nMcp-Method: tools/list\r\n", &body);
     assert_eq!(reply.status, 400, "{reply:?}");
 }
@@ -49,7 +53,9 @@ fn one_endpoint_answers_both_revisions() {
 #[test]
 fn an_older_or_unknown_revision_is_negotiated() {
     let pinza = pinza();
-    for (asked, expected) in [("2024-11-05", "2024-11-05"), ("2025-06-18", "2025-06-18"), ("2099-01-01", "2025-11-25")] {
+    for (asked, expected) in
+        [("2024-11-05", "2024-11-05"), ("2025-06-18", "2025-06-18"), ("2099-01-01", "2025-11-25")]
+    {
         let mut pipe = Pipe::start(&pinza, &[]);
         let mut message = initialize(json!({}));
         message["params"]["protocolVersion"] = asked.into();

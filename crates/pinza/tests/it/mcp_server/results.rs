@@ -10,10 +10,18 @@ fn errors_are_for_the_model_and_unknown_tools_for_the_client() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &[]);
     let cases = [
-        ("get_current_time", json!({ "timezone": 5 }), "validation_error: Parameter 'timezone' expected type"),
+        (
+            "get_current_time",
+            json!({ "timezone": 5 }),
+            "validation_error: Parameter 'timezone' expected type",
+        ),
         ("read_file", json!({}), "validation_error: Missing required parameter: 'path'"),
         ("read_file", json!({ "path": "nope" }), "file_not_found: File not found: nope"),
-        ("read_file", json!({ "path": "../../etc/passwd" }), "path_not_allowed: Access denied: path is outside"),
+        (
+            "read_file",
+            json!({ "path": "../../etc/passwd" }),
+            "path_not_allowed: Access denied: path is outside",
+        ),
     ];
     for (tool, arguments, expected) in cases {
         let result = pipe.call(tool, arguments);
@@ -34,7 +42,8 @@ fn structures_go_along_where_they_are_promised() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &["--conformance", "--allow", "exec"]);
     let list = pipe.list();
-    let tool = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "test_structured").unwrap();
+    let tool =
+        list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "test_structured").unwrap();
     assert_eq!(tool["outputSchema"]["required"], json!(["temperature", "conditions"]));
     assert_eq!(tool["annotations"]["readOnlyHint"], true);
     let structure = json!({ "temperature": 22.5, "conditions": "cloudy" });
@@ -70,7 +79,8 @@ fn progress_goes_to_those_who_want_it() {
         assert_eq!(text(&answer["result"]), "one\ntwo\n");
         assert!(last > 0.0, "there was some");
     }
-    let id = pipe.begin("tools/call", json!({ "name": "exec", "arguments": { "command": "echo one; sleep 0.3" } }));
+    let id = pipe
+        .begin("tools/call", json!({ "name": "exec", "arguments": { "command": "echo one; sleep 0.3" } }));
     assert_eq!(pipe.receive()["id"], id, "nobody asked for progress");
 }
 

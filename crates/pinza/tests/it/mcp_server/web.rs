@@ -77,7 +77,9 @@ impl Web {
 
     pub(super) fn get(&self, path: &str, headers: &str) -> Reply {
         let host = &self.address;
-        self.raw(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").as_bytes())
+        self.raw(
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").as_bytes(),
+        )
     }
 
     /// Posts to `/mcp` with these headers instead of none.
