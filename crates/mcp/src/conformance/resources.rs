@@ -9,7 +9,7 @@ pub(super) struct Resources;
 
 const TEXT: &str = "test://static-text";
 const BINARY: &str = "test://static-binary";
-const WATCHED: &str = "test://watched-resource";
+pub(super) const WATCHED: &str = "test://watched-resource";
 
 impl ResourceSource for Resources {
     fn list(&self) -> BoxFuture<'_, Vec<ResourceInfo>> {

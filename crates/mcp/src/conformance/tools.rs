@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use super::{
     PIXEL, SILENCE,
     fixture::{fixture, fixture_of_text, text, unanswered},
+    resources::WATCHED,
 };
 use crate::server::{Changes, Client, LogLevel, Need, Question};
 
@@ -115,7 +116,7 @@ async fn elicit(client: &Client, message: String, schema: serde_json::Value, lab
 }
 
 fn list_changes(changes: &Changes) -> Vec<Arc<dyn Tool>> {
-    let (of_tools, of_prompts) = (changes.clone(), changes.clone());
+    let (of_tools, of_prompts, of_resource) = (changes.clone(), changes.clone(), changes.clone());
     vec![
         fixture("test_trigger_tool_change", "Tells that tools changed", move |_| {
             of_tools.tools();
@@ -123,6 +124,10 @@ fn list_changes(changes: &Changes) -> Vec<Arc<dyn Tool>> {
         }),
         fixture("test_trigger_prompt_change", "Tells that prompts changed", move |_| {
             of_prompts.prompts();
+            async { text("Told.") }
+        }),
+        fixture("test_trigger_resource_update", "Tells that the watched resource changed", move |_| {
+            of_resource.resource(WATCHED);
             async { text("Told.") }
         }),
     ]

@@ -17,21 +17,28 @@ const VALUE_LIMIT: usize = 2000;
 const TAIL: usize = 500;
 
 pub(super) struct ClientApprover {
-    callers: Callers,
-    remember: Option<Remember>,
+    pub(super) callers: Callers,
+    pub(super) remember: Option<Remember>,
+    pub(super) holds: Holds,
 }
 
-impl ClientApprover {
-    pub(super) fn new(callers: Callers, remember: Option<Remember>) -> Self {
-        Self { callers, remember }
-    }
+/// How long an answer can hold at most, short of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Session,
+    /// There is no session.
+    Call,
 }
 
 impl Approver for ClientApprover {
     fn ask<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let Some(client) = self.callers.of(&prompt.call) else { return Answer::Deny };
-            let choices = Choices::of(prompt, self.remember.is_some());
+            let can_hold = prompt.rule.is_some();
+            let choices = Choices {
+                session: can_hold && self.holds == Holds::Session,
+                always: can_hold && prompt.can_keep && self.remember.is_some(),
+            };
             let form = Question::Form { message: message(prompt, &choices), schema: choices.schema() };
             let key = format!("approval-{}", prompt.id);
             let asked = client.put(BTreeMap::from([(key.clone(), form)]), Acceptance::Asked).await;
@@ -51,11 +58,6 @@ struct Choices {
 }
 
 impl Choices {
-    fn of(prompt: &Prompt, can_remember: bool) -> Self {
-        let session = prompt.rule.is_some();
-        Self { session, always: session && prompt.can_keep && can_remember }
-    }
-
     /// Nothing is chosen beforehand: a form that is sent as it came permits nothing.
     fn schema(&self) -> Value {
         let mut decisions = vec!["once"];

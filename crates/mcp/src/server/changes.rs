@@ -5,12 +5,19 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::{
+    broadcast::{self, error::RecvError},
+    watch,
+};
+
+/// Resources that a listener has not heard of yet. One that is so far behind hears of the others.
+const UNHEARD: usize = 256;
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone, Debug)]
 pub struct Changes {
     generations: Arc<watch::Sender<Generations>>,
+    resources: broadcast::Sender<Arc<str>>,
 }
 
 /// How often each list has changed.
@@ -23,7 +30,8 @@ pub(super) struct Generations {
 
 impl Changes {
     pub fn new() -> Self {
-        Self { generations: Arc::new(watch::Sender::new(Generations::default())) }
+        let generations = Arc::new(watch::Sender::new(Generations::default()));
+        Self { generations, resources: broadcast::Sender::new(UNHEARD) }
     }
 
     pub fn tools(&self) {
@@ -38,11 +46,17 @@ impl Changes {
         self.generations.send_modify(|now| now.resources += 1);
     }
 
+    /// This resource is another one than it was.
+    pub fn resource(&self, uri: &str) {
+        // Nobody may be listening.
+        let _ = self.resources.send(uri.into());
+    }
+
     /// Hears of changes from now on.
     pub(super) fn listen(&self) -> Heard {
-        let incoming = self.generations.subscribe();
-        let seen = *incoming.borrow();
-        Heard { incoming, seen }
+        let lists = self.generations.subscribe();
+        let seen = *lists.borrow();
+        Heard { lists, seen, resources: self.resources.subscribe() }
     }
 }
 
@@ -54,29 +68,39 @@ impl Default for Changes {
 
 /// One listener's place among the changes.
 pub(super) struct Heard {
-    incoming: watch::Receiver<Generations>,
+    lists: watch::Receiver<Generations>,
     seen: Generations,
+    resources: broadcast::Receiver<Arc<str>>,
 }
 
-/// Which lists are others than before.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Changed {
-    pub(super) tools: bool,
-    pub(super) prompts: bool,
-    pub(super) resources: bool,
+/// What is other than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Lists { tools: bool, prompts: bool, resources: bool },
+    Resource(Arc<str>),
 }
 
 impl Heard {
     /// Waits for the next change; `None` when there can be none any more.
-    pub(super) async fn next(&mut self) -> Option<Changed> {
-        self.incoming.changed().await.ok()?;
-        let now = *self.incoming.borrow_and_update();
-        let changed = Changed {
-            tools: now.tools != self.seen.tools,
-            prompts: now.prompts != self.seen.prompts,
-            resources: now.resources != self.seen.resources,
-        };
-        self.seen = now;
-        Some(changed)
+    pub(super) async fn next(&mut self) -> Option<Change> {
+        loop {
+            tokio::select! {
+                changed = self.lists.changed() => {
+                    changed.ok()?;
+                    let now = *self.lists.borrow_and_update();
+                    let before = std::mem::replace(&mut self.seen, now);
+                    return Some(Change::Lists {
+                        tools: now.tools != before.tools,
+                        prompts: now.prompts != before.prompts,
+                        resources: now.resources != before.resources,
+                    });
+                }
+                uri = self.resources.recv() => match uri {
+                    Ok(uri) => return Some(Change::Resource(uri)),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
     }
 }

@@ -15,8 +15,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Served,
-    approver::ClientApprover,
-    client::{Client, LogLevel},
+    approver::{ClientApprover, Holds},
+    client::{Client, LogLevel, Need},
 };
 
 /// How the client is connected.
@@ -29,7 +29,8 @@ pub(super) enum Transport {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) transport: Transport,
-    pub(super) desk: Arc<PromptDesk>,
+    /// Shows one prompt at a time and remembers answers, for as long as there is a session.
+    session_desk: Arc<PromptDesk>,
     pub(super) callers: Callers,
     /// Std locks, held for a look-up and never across an await.
     loaded: Mutex<Vec<GroupName>>,
@@ -44,13 +45,10 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(served: &Served, transport: Transport) -> Arc<Self> {
         let callers = Callers::default();
-        let desk = served.desk.clone().unwrap_or_else(|| {
-            let approver = ClientApprover::new(callers.clone(), served.remember.clone());
-            Arc::new(PromptDesk::new(Arc::new(approver)))
-        });
+        let session_desk = desk(&callers, served, Holds::Session);
         Arc::new(Self {
             transport,
-            desk,
+            session_desk,
             callers,
             loaded: Mutex::default(),
             log_level: Mutex::new(LogLevel::Info),
@@ -58,6 +56,17 @@ impl Connection {
             grown: AtomicBool::new(false),
             listening: Mutex::default(),
         })
+    }
+
+    /// Where a call of this client asks.
+    pub(super) fn desk(&self, served: &Served, client: &Client, holds: Holds) -> Arc<PromptDesk> {
+        match (&served.desk, holds) {
+            (Some(desk), _) => Arc::clone(desk),
+            (None, _) if !client.can(Need::Form) => Arc::new(PromptDesk::closed()),
+            (None, Holds::Session) => Arc::clone(&self.session_desk),
+            // A call that waits for its client to come back keeps no other one from asking.
+            (None, Holds::Call) => desk(&self.callers, served, Holds::Call),
+        }
     }
 
     /// The groups that were loaded here, in this order.
@@ -99,9 +108,18 @@ impl Connection {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
     }
 
+    pub(super) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).contains(uri)
+    }
+
     pub(super) fn unsubscribe(&self, uri: &str) {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }
+}
+
+fn desk(callers: &Callers, served: &Served, holds: Holds) -> Arc<PromptDesk> {
+    let approver = ClientApprover { callers: callers.clone(), remember: served.remember.clone(), holds };
+    Arc::new(PromptDesk::new(Arc::new(approver)))
 }
 
 /// Which client each running call is for: a prompt names its call and nothing else.

@@ -9,7 +9,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use pinza_core::{BoxFuture, CancellationToken};
+use pinza_core::{BoxFuture, CancellationToken, visible};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
@@ -30,6 +30,9 @@ use super::{
 
 /// How long a question waits for its answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How long the name of a client may be.
+const NAME_LIMIT: usize = 100;
 
 /// The answer to a request that may ask for input.
 #[derive(Debug)]
@@ -96,7 +99,7 @@ impl Exchange<'_> {
         inputs: BTreeMap<String, Value>,
         begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
     ) -> Running {
-        let name = self.context.client_info().map(|info| info.name).unwrap_or_default();
+        let name = self.context.client_info().map(|info| client_name(&info.name)).unwrap_or_default();
         let (client, signals) = Client::new(name, abilities(self.context));
         let cancellation = CancellationToken::new();
         let work = begin(client.clone(), cancellation.clone());
@@ -230,6 +233,11 @@ impl Exchange<'_> {
         let of_request = self.context.meta.log_level().map(answer::from_log_level);
         if is_stateless(self.context) { of_request } else { Some(self.connection.log_level()) }
     }
+}
+
+/// Of what a client calls itself, what fits into a line.
+fn client_name(name: &str) -> String {
+    visible(&name[..name.floor_char_boundary(NAME_LIMIT)])
 }
 
 fn abilities(context: &RequestContext<RoleServer>) -> Abilities {

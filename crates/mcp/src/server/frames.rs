@@ -22,6 +22,8 @@ use tokio::{
 
 /// The longest line. A longer one is dropped as it comes, and never held.
 const LONGEST: usize = 16 << 20;
+/// The room that is kept for lines to come.
+const ROOM: usize = 64 << 10;
 
 pub(super) struct Frames<R, W> {
     read: BufReader<R>,
@@ -97,6 +99,8 @@ where
             Err(_) => refusal(line),
         };
         self.line.clear();
+        // One long message is no reason to hold its room for ever.
+        self.line.shrink_to(ROOM);
         if let Some((error, id)) = refusal {
             self.refuse(error, id);
         }

@@ -3,32 +3,34 @@
 
 use std::sync::Arc;
 
-use pinza_core::{
-    BoxFuture, CallScope, Caller, CancellationToken, Content, ErrorKind, PromptDesk, TextLimit, ToolCall,
-    ToolOutput, ToolResult,
-};
+use pinza_core::{BoxFuture, CancellationToken, ToolCall};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
         GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference, ResourcesCapability,
-        ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-        Tool, ToolsCapability, UnsubscribeRequestParams,
+        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference,
+        ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
+        SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
+        UnsubscribeRequestParams,
     },
-    service::{NotificationContext, RequestContext, SubscriptionContext},
+    service::{
+        NotificationContext, Peer, RequestContext, ServiceError, SubscriptionContext, SubscriptionSendError,
+    },
 };
 use serde_json::{Value, json};
 
 use super::{
-    Exposure, Shared,
-    answer::{self, Promised},
-    client::{Client, Need},
+    Exposure, Shared, answer,
+    approver::Holds,
+    call::Call,
+    changes::Change,
+    client::Client,
     connection::{Connection, Transport},
     exchange::{Answer, Exchange, Repeated, Reply, is_stateless},
-    listing::{Listing, promises_object},
-    source::{ResourceSource, SourceError},
+    listing::Listing,
+    source::SourceError,
 };
 
 type Context = RequestContext<RoleServer>;
@@ -134,6 +136,7 @@ impl ServerHandler for Handler {
             listing: self.listing(&context),
             call: ToolCall { id: self.shared.next_call(), name: request.name.into_owned(), arguments },
             tells_progress: context.meta.get_progress_token().is_some(),
+            holds: if is_stateless(&context) { Holds::Call } else { Holds::Session },
         };
         let begin = |client: Client, cancellation: CancellationToken| -> BoxFuture<'static, Answer> {
             Box::pin(client.clone().serve(call.run(client, cancellation)))
@@ -269,56 +272,31 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        let mut accepted = requested.clone();
-        // What is served as a resource is not watched.
-        accepted.resource_subscriptions = None;
-        Some(accepted)
+        Some(requested.clone())
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let mut heard = self.shared.served.changes.listen();
         loop {
-            let changed = tokio::select! {
+            let change = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
-                changed = heard.next() => changed,
+                change = heard.next() => change,
             };
-            let Some(changed) = changed else { return Ok(()) };
-            let (sink, wanted) = (subscription.sink(), subscription.accepted());
-            let mut sent = Ok(());
-            if changed.tools && wanted.tools_list_changed == Some(true) {
-                sent = sent.and(sink.notify_tool_list_changed().await);
-            }
-            if changed.prompts && wanted.prompts_list_changed == Some(true) {
-                sent = sent.and(sink.notify_prompt_list_changed().await);
-            }
-            if changed.resources && wanted.resources_list_changed == Some(true) {
-                sent = sent.and(sink.notify_resource_list_changed().await);
-            }
-            if sent.is_err() {
+            let Some(change) = change else { return Ok(()) };
+            if tell_subscriber(&subscription, &change).await.is_err() {
                 return Ok(());
             }
         }
     }
 
-    /// A client with a session hears of changes without having asked.
+    /// A client with a session hears of changes of lists without having asked.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let mut heard = self.shared.served.changes.listen();
-        let has_prompts = !self.shared.served.prompts.is_empty();
-        let has_resources = !self.shared.served.resources.is_empty();
-        let peer = context.peer;
+        // Not the connection itself: it would never end if what it keeps kept it.
+        let (shared, connection) = (Arc::clone(&self.shared), Arc::downgrade(&self.connection));
         self.connection.keep_listening(tokio::spawn(async move {
-            while let Some(changed) = heard.next().await {
-                let mut sent = Ok(());
-                if changed.tools {
-                    sent = sent.and(peer.notify_tool_list_changed().await);
-                }
-                if changed.prompts && has_prompts {
-                    sent = sent.and(peer.notify_prompt_list_changed().await);
-                }
-                if changed.resources && has_resources {
-                    sent = sent.and(peer.notify_resource_list_changed().await);
-                }
-                if sent.is_err() {
+            while let (Some(change), Some(connection)) = (heard.next().await, connection.upgrade()) {
+                if tell_session(&context.peer, &shared, &connection, &change).await.is_err() {
                     return;
                 }
             }
@@ -326,95 +304,58 @@ impl ServerHandler for Handler {
     }
 }
 
-/// One call of a tool, with all it needs to run on its own.
-struct Call {
-    shared: Arc<Shared>,
-    connection: Arc<Connection>,
-    listing: Arc<Listing>,
-    call: ToolCall,
-    tells_progress: bool,
-}
-
-impl Call {
-    async fn run(self, client: Client, cancellation: CancellationToken) -> Answer {
-        let Self { shared, connection, listing, call, tells_progress } = self;
-        let served = &shared.served;
-        let view = &listing.view;
-        let has_approver = served.desk.is_some() || client.can(Need::Form);
-        let desk = if has_approver { Arc::clone(&connection.desk) } else { Arc::new(PromptDesk::closed()) };
-        let scope = CallScope {
-            caller: Caller::Mcp { client: client.name().to_owned() },
-            snapshot: Arc::clone(&view.snapshot),
-            visibility: listing.visibility.clone(),
-            toolset: Arc::clone(&served.toolset),
-            loading: view.loading,
-            desk,
-            ceiling: None,
-            cancellation,
-            progress: tells_progress.then(|| Arc::new(client.clone()) as _),
-            text_limit: TextLimit::MODEL,
-            session: None,
-        };
-        let (id, name) = (call.id.clone(), call.name.clone());
-        let promised = promised(&listing, &call);
-        let _calling = connection.callers.enter(id.clone(), client);
-        let outcome = served.engine.call(call, &scope).await;
-        if let Ok(output) = &outcome.result
-            && served.exposure == Exposure::Dynamic
-        {
-            connection.apply(&output.effects, view);
-        }
-        if is_unknown(&outcome.result) && view.snapshot.get(&name).is_none() {
-            let message = outcome.result.err().map(|error| match error.hint {
-                Some(hint) => format!("{}. {hint}", error.message),
-                None => error.message,
-            });
-            return Err(ErrorData::invalid_params(message.unwrap_or_default(), None));
-        }
-        Ok(Reply::Tool(match outcome.result {
-            Err(error) => answer::failure(&error),
-            Ok(output) => {
-                let kept = kept(served, id.as_str(), &output).await;
-                let mut result = answer::success(output, promised);
-                result.content.extend(kept.map(answer::link));
-                result
+async fn tell_subscriber(
+    subscription: &SubscriptionContext,
+    change: &Change,
+) -> Result<(), SubscriptionSendError> {
+    let (sink, wanted) = (subscription.sink(), subscription.accepted());
+    match change {
+        Change::Resource(uri) => {
+            let uris = wanted.resource_subscriptions.as_deref().unwrap_or_default();
+            if uris.iter().any(|wanted| **wanted == **uri) {
+                sink.notify_resource_updated(uri.to_string()).await?;
             }
-        }))
-    }
-}
-
-fn is_unknown(result: &ToolResult) -> bool {
-    matches!(result, Err(error) if error.kind == ErrorKind::ToolNotFound)
-}
-
-/// Whether the tool that will run promises details: the inner one of a call that forwards.
-fn promised(listing: &Listing, call: &ToolCall) -> Promised {
-    let snapshot = &listing.view.snapshot;
-    let outer = snapshot.get(&call.name);
-    let is_forwarded =
-        outer.is_some_and(|entry| entry.meta().meta_tool == Some(pinza_core::meta::MetaTool::CallTool));
-    let entry = match call.arguments["name"].as_str().filter(|_| is_forwarded) {
-        Some(inner) => snapshot.get(inner),
-        None => outer,
-    };
-    let schema = entry.and_then(|entry| entry.definition().output_schema.as_ref());
-    if schema.is_some_and(promises_object) { Promised::Details } else { Promised::Nothing }
-}
-
-/// Where the whole text is, if it was too long to be sent.
-async fn kept(served: &super::Served, call: &str, output: &ToolOutput) -> Option<super::ResourceInfo> {
-    // A text that was cut is still most of what a model takes.
-    let text = output.content.iter().filter(|block| matches!(block, Content::Text { .. })).map(Content::size);
-    if text.sum::<usize>() < TextLimit::MODEL.0 / 4 * 3 {
-        return None;
-    }
-    for source in &served.resources {
-        if let Some(info) = ResourceSource::kept_by(source.as_ref(), call).await {
-            served.changes.resources();
-            return Some(info);
+        }
+        Change::Lists { tools, prompts, resources } => {
+            if *tools && wanted.tools_list_changed == Some(true) {
+                sink.notify_tool_list_changed().await?;
+            }
+            if *prompts && wanted.prompts_list_changed == Some(true) {
+                sink.notify_prompt_list_changed().await?;
+            }
+            if *resources && wanted.resources_list_changed == Some(true) {
+                sink.notify_resource_list_changed().await?;
+            }
         }
     }
-    None
+    Ok(())
+}
+
+async fn tell_session(
+    peer: &Peer<RoleServer>,
+    shared: &Shared,
+    connection: &Connection,
+    change: &Change,
+) -> Result<(), ServiceError> {
+    match change {
+        Change::Resource(uri) => {
+            if connection.is_subscribed(uri) {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri.to_string())).await?;
+            }
+        }
+        Change::Lists { tools, prompts, resources } => {
+            if *tools {
+                peer.notify_tool_list_changed().await?;
+            }
+            if *prompts && !shared.served.prompts.is_empty() {
+                peer.notify_prompt_list_changed().await?;
+            }
+            if *resources && !shared.served.resources.is_empty() {
+                peer.notify_resource_list_changed().await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Lists are whole: there is no page but the first.

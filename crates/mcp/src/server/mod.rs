@@ -7,6 +7,7 @@
 
 mod answer;
 mod approver;
+mod call;
 mod changes;
 mod client;
 mod connection;

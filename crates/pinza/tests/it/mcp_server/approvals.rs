@@ -168,3 +168,26 @@ fn an_answer_permits_only_what_was_asked_about() {
     assert_eq!(text(&done.json()["result"]), "harmless\n", "{done:?}");
     assert!(!pinza.workspace().join("stolen").exists());
 }
+
+#[test]
+fn questions_without_a_session_do_not_wait_for_each_other() {
+    let pinza = pinza();
+    let mut pipe = Pipe::start(&pinza, &[]);
+    let mut ask = |command: &str| {
+        let result = pipe.request_stateless("tools/call", exec(command), forms())["result"].clone();
+        assert_eq!(result["resultType"], "input_required", "{result}");
+        result
+    };
+    let (first, second) = (ask("echo first"), ask("echo second"));
+    assert_ne!(first["requestState"], second["requestState"]);
+    // There is no session that an answer could hold for.
+    let decisions =
+        &first["inputRequests"]["approval-1"]["params"]["requestedSchema"]["properties"]["decision"]["enum"];
+    assert_eq!(*decisions, json!(["once", "always", "deny"]), "{first}");
+    for (asked, command) in [(second, "echo second"), (first, "echo first")] {
+        let state = asked["requestState"].as_str().unwrap();
+        let params = with_answer(exec(command), "approval-1", Some(state), decide("once"));
+        let result = pipe.request_stateless("tools/call", params, forms())["result"].clone();
+        assert_eq!(text(&result), command.replace("echo ", "") + "\n", "{result}");
+    }
+}

@@ -121,3 +121,20 @@ fn a_text_that_is_too_long_can_be_read_as_a_resource() {
     let answer = web.stateless("resources/read", json!({ "uri": "pinza://out/cli-1.txt" }), json!({})).json();
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
+
+#[test]
+fn whoever_subscribed_to_a_resource_hears_of_it() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &["--conformance"]);
+    let watched = json!({ "uri": "test://watched-resource" });
+    let trigger = json!({ "name": "test_trigger_resource_update", "arguments": {} });
+    assert_eq!(pipe.request("resources/subscribe", json!({ "uri": "test://nope" }))["error"]["code"], -32002);
+    assert_eq!(pipe.request("resources/subscribe", watched.clone())["result"], json!({}));
+    pipe.begin("tools/call", trigger.clone());
+    let told = pipe.receive_method("notifications/resources/updated");
+    assert_eq!(told["params"], watched);
+    assert_eq!(pipe.request("resources/unsubscribe", watched)["result"], json!({}));
+    pipe.begin("tools/call", trigger);
+    let run = pipe.close();
+    assert!(!run.stdout.contains("notifications/resources/updated"), "{run:?}");
+}
