@@ -66,7 +66,7 @@ impl Pipe {
 
     #[track_caller]
     pub(super) fn receive(&mut self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).expect("an answer");
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))
     }
 
