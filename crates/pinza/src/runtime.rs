@@ -9,8 +9,8 @@ use std::{
 
 use pinza_core::{
     Approver, BoxFuture, CallId, CallObserver, CallScope, Caller, Clash, Engine, ErrorKind, Failure,
-    FsBridge, NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult, Typed, View, search::WordTable,
+    FsBridge, NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall,
+    ToolContext, ToolError, ToolResult, Typed, View, search::WordTable,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},

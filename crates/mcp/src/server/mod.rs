@@ -17,6 +17,7 @@ mod handler;
 mod http;
 mod listing;
 mod parked;
+mod skills;
 mod source;
 mod stdio;
 
@@ -43,6 +44,7 @@ use connection::{Connection, Transport};
 use handler::Handler;
 use listing::Listings;
 use parked::Parked;
+use skills::SkillPrompts;
 
 /// How much of the tools a client is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +77,7 @@ pub struct Served {
     pub desk: Option<Arc<PromptDesk>>,
     /// Without it, "always" is not offered.
     pub remember: Option<Remember>,
+    /// Beside skills.
     pub prompts: Vec<Arc<dyn PromptSource>>,
     pub resources: Vec<Arc<dyn ResourceSource>>,
     pub changes: Changes,
@@ -108,8 +111,9 @@ pub const CALL_PREFIX: &str = "mcp-";
 
 impl Server {
     /// Fails only where the system has no randomness to give.
-    pub fn new(served: Served) -> io::Result<Self> {
+    pub fn new(mut served: Served) -> io::Result<Self> {
         let nonce = secret()?;
+        served.prompts.insert(0, Arc::new(SkillPrompts::of(&served)));
         let (parked, listings, calls) = (Parked::default(), Listings::default(), AtomicU64::new(0));
         Ok(Self { shared: Arc::new(Shared { served, parked, listings, nonce, calls }) })
     }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use pinza::{
-    Policy, Report, Rule, Selection, ServeOptions,
+    Policy, Reload, Report, Rule, Selection, ServeOptions,
     core::{Caller, CancellationToken, Engine, RuleSource},
     mcp::{
         conformance,
@@ -161,10 +161,8 @@ impl Opened {
                     log.line(&line);
                     tell(&line);
                 }
-                if let Report::Reloaded(reload) = report
-                    && !(reload.added.is_empty() && reload.changed.is_empty() && reload.removed.is_empty())
-                {
-                    changes.tools();
+                if let Report::Reloaded(reload) = report {
+                    announce(&reload, &changes);
                 }
             }
         })
@@ -185,6 +183,17 @@ impl Opened {
     }
 }
 
+fn announce(reload: &Reload, changes: &Changes) {
+    if !reload.skills.is_empty() {
+        changes.prompts();
+    }
+    // Skills count for what the tool that loads them is shown with.
+    let tools = [&reload.added, &reload.changed, &reload.removed];
+    if tools.iter().any(|names| !names.is_empty()) || !reload.skills.is_empty() {
+        changes.tools();
+    }
+}
+
 /// What a report says, line by line.
 fn lines(report: &Report) -> Vec<String> {
     match report {
@@ -199,9 +208,11 @@ fn lines(report: &Report) -> Vec<String> {
                 names("changed", &reload.changed),
                 names("removed", &reload.removed),
             ];
+            let skills: Vec<&str> = reload.skills.iter().map(|name| name.as_str()).collect();
+            let skills = (!skills.is_empty()).then(|| format!("skills: {}", skills.join(", ")));
             let problems =
                 reload.problems.iter().map(|problem| format!("{}: {}", problem.file, problem.message));
-            tools.into_iter().flatten().chain(problems).collect()
+            tools.into_iter().flatten().chain(skills).chain(problems).collect()
         }
     }
 }

@@ -138,3 +138,29 @@ fn whoever_subscribed_to_a_resource_hears_of_it() {
     let run = pipe.close();
     assert!(!run.stdout.contains("notifications/resources/updated"), "{run:?}");
 }
+
+#[test]
+fn skills_are_prompts() {
+    let pinza = pinza();
+    let skill = pinza.home().join("skills/say-hello");
+    std::fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: say-hello\ndisplay_name: Say hello\ndescription: Greets somebody\nparameters:\n  - name: who\n    \
+                type: string\n    description: Whom\n    required: true\n---\nGreet {{who}} warmly.\n";
+    std::fs::write(skill.join("SKILL.md"), text).unwrap();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let list = pipe.request("prompts/list", json!({}))["result"]["prompts"].clone();
+    let prompt = list.as_array().unwrap().iter().find(|prompt| prompt["name"] == "say-hello").unwrap();
+    assert_eq!((&prompt["title"], &prompt["arguments"][0]["required"]), (&json!("Say hello"), &json!(true)));
+    let got = pipe.request("prompts/get", json!({ "name": "say-hello", "arguments": { "who": "Ada" } }));
+    let said = got["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(said.contains("Greet Ada warmly."), "{got}");
+    let missing = pipe.request("prompts/get", json!({ "name": "say-hello" }));
+    assert_eq!(missing["error"]["code"], -32602, "{missing}");
+    assert!(missing["error"]["message"].as_str().unwrap().contains("'who'"), "{missing}");
+    let unknown = pipe.request("prompts/get", json!({ "name": "no-such" }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    // Who may not load skills has none.
+    let mut pipe = Pipe::open(&pinza, &["--exclude", "load_skill"]);
+    assert_eq!(pipe.request("prompts/list", json!({}))["result"]["prompts"], json!([]));
+    assert_eq!(pipe.request("prompts/get", json!({ "name": "say-hello" }))["error"]["code"], -32602);
+}
