@@ -80,6 +80,9 @@ async fn metrics(State(site): State<Site>) -> Response {
 
 async fn mcp(State(site): State<Site>, request: Request) -> Response {
     let (head, body) = request.into_parts();
+    if site.endpoint.is_full(&head.method, &head.headers).await {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open\n").into_response();
+    }
     let body = if head.method == Method::POST {
         match read(body).await {
             Ok(body) => body,

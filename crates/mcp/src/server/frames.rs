@@ -2,9 +2,16 @@
 //!
 //! Beyond what the SDK's own transport does, a request that is wrong is answered under its own id, so that
 //! its sender does not wait for ever; and what comes before the first request and is none, which
-//! cannot mean anything yet, is passed over.
+//! cannot mean anything yet, is passed over. A client that does not read its answers is not listened to until
+//! it does.
 
-use std::{io, sync::Arc};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -16,7 +23,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
-    sync::Mutex,
+    sync::{Mutex, Notify},
     task::JoinSet,
 };
 
@@ -24,6 +31,8 @@ use tokio::{
 const LONGEST: usize = 16 << 20;
 /// The room that is kept for lines to come.
 const ROOM: usize = 64 << 10;
+/// While so many answers wait for a client to read them, no more of its requests are read.
+const UNREAD: usize = 256;
 
 pub(super) struct Frames<R, W> {
     read: BufReader<R>,
@@ -36,6 +45,41 @@ pub(super) struct Frames<R, W> {
     write: Arc<Mutex<Option<W>>>,
     /// Refusals on their way.
     refusals: JoinSet<()>,
+    backlog: Arc<Backlog>,
+}
+
+/// Messages that are not written yet.
+#[derive(Default)]
+struct Backlog {
+    count: AtomicUsize,
+    shrinks: Notify,
+}
+
+impl Backlog {
+    /// Counts one message until the guard is dropped.
+    fn add(self: &Arc<Self>) -> Unwritten {
+        self.count.fetch_add(1, Ordering::AcqRel);
+        Unwritten(Arc::clone(self))
+    }
+
+    async fn is_short(&self) {
+        loop {
+            let shrinks = self.shrinks.notified();
+            if self.count.load(Ordering::Acquire) < UNREAD {
+                return;
+            }
+            shrinks.await;
+        }
+    }
+}
+
+struct Unwritten(Arc<Backlog>);
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        self.0.count.fetch_sub(1, Ordering::AcqRel);
+        self.0.shrinks.notify_waiters();
+    }
 }
 
 enum Line {
@@ -57,6 +101,7 @@ where
             has_begun: false,
             write: Arc::new(Mutex::new(Some(write))),
             refusals: JoinSet::new(),
+            backlog: Arc::default(),
         }
     }
 
@@ -111,7 +156,8 @@ where
 
     fn refuse(&mut self, error: ErrorData, id: Option<RequestId>) {
         while self.refusals.try_join_next().is_some() {}
-        let writing = send(Arc::clone(&self.write), ServerJsonRpcMessage::error(error, id));
+        let unwritten = self.backlog.add();
+        let writing = send(Arc::clone(&self.write), ServerJsonRpcMessage::error(error, id), unwritten);
         self.refusals.spawn(async move {
             // A client that is gone needs no refusal.
             let _ = writing.await;
@@ -130,11 +176,12 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        send(Arc::clone(&self.write), item)
+        send(Arc::clone(&self.write), item, self.backlog.add())
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            self.backlog.is_short().await;
             match self.read_line().await {
                 Line::End => return None,
                 Line::TooLong => {
@@ -160,6 +207,7 @@ where
 async fn send<W: AsyncWrite + Unpin>(
     write: Arc<Mutex<Option<W>>>,
     message: ServerJsonRpcMessage,
+    _unwritten: Unwritten,
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(&message)?;
     line.push(b'\n');

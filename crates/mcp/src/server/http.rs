@@ -3,7 +3,7 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use pinza_core::CancellationToken;
 use rmcp::transport::streamable_http_server::{
@@ -15,6 +15,10 @@ use super::{Server, connection::Transport, handler::Handler};
 
 /// The largest request.
 pub const BODY_LIMIT: usize = 4 << 20;
+/// From this revision on there are no sessions.
+const STATELESS: &str = "2026-07-28";
+/// Sessions at one time.
+const SESSIONS: usize = 1000;
 /// Sessions that nobody uses end after this time.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
@@ -23,6 +27,7 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 #[derive(Clone)]
 pub struct Endpoint {
     service: StreamableHttpService<Handler, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
 }
 
 impl Server {
@@ -39,17 +44,25 @@ impl Server {
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_cancellation_token(stop);
-        let server = self.clone();
+        let (server, sessions) = (self.clone(), Arc::new(sessions));
         let service = StreamableHttpService::new(
             move || Ok(server.handler(Transport::Http)),
-            Arc::new(sessions),
+            Arc::clone(&sessions),
             config,
         );
-        Endpoint { service }
+        Endpoint { service, sessions }
     }
 }
 
 impl Endpoint {
+    /// Whether a request with this head could open a session, and there is no place for one more.
+    pub async fn is_full(&self, method: &Method, headers: &HeaderMap) -> bool {
+        let version = headers.get("mcp-protocol-version").map(HeaderValue::as_bytes);
+        let has_sessions = version.is_none_or(|version| version < STATELESS.as_bytes());
+        let could_open = method == Method::POST && has_sessions && !headers.contains_key("mcp-session-id");
+        could_open && self.sessions.sessions.read().await.len() >= SESSIONS
+    }
+
     pub async fn answer<B>(
         &self,
         request: Request<B>,

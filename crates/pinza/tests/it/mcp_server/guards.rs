@@ -120,6 +120,18 @@ fn sessions_cannot_be_guessed() {
 }
 
 #[test]
+fn there_is_an_end_to_sessions() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let body = initialize(json!({})).to_string();
+    let opened = (0..1010).map(|_| web.post("", &body).status).take_while(|status| *status == 200).count();
+    assert_eq!(opened, 1000);
+    assert_eq!(web.post("", &body).status, 503);
+    // Whoever needs none is served.
+    assert_eq!(list(&web, ""), 200);
+}
+
+#[test]
 fn what_else_is_there() {
     let pinza = pinza();
     let web = Web::start(&pinza, &[]);

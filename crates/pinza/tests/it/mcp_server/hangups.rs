@@ -1,8 +1,13 @@
 //! Clients that change their mind, go away, or do not read; and servers that are told to stop.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     path::Path,
+    process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -117,25 +122,49 @@ fn hanging_up_does_not_cancel_a_call_of_a_session() {
     comes_true("the command is stopped", || is_gone(&process));
 }
 
-/// A client that writes and does not read gets all its answers when it does.
+/// A client that writes and does not read gets all its answers when it does; until then it is not listened to,
+/// and what it says piles up on its own side.
 #[test]
 fn answers_wait_for_a_slow_reader() {
     let pinza = pinza();
-    let mut pipe = Pipe::open(&pinza, &[]);
-    let requests = 2000;
-    let first = pipe.id() + 1;
-    for _ in 0..requests {
-        pipe.begin("tools/list", json!({}));
-    }
-    let mut answered: Vec<u32> = (0..requests)
-        .map(|_| {
-            let answer = pipe.receive();
-            assert!(answer["result"]["tools"].is_array());
-            u32::try_from(answer["id"].as_u64().unwrap()).unwrap()
-        })
+    let mut command = pinza.command(["serve", "--stdio"]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let requests = 4000_u64;
+    let sent = Arc::new(AtomicU64::new(0));
+    let writing = std::thread::spawn({
+        let sent = Arc::clone(&sent);
+        move || {
+            writeln!(stdin, "{}", super::initialize(json!({}))).unwrap();
+            // More than the pipe holds, so that what is sent has been read.
+            let filler = "x".repeat(1000);
+            for id in 1..=requests {
+                let params = json!({ "_meta": { "filler": filler } });
+                let list = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
+                writeln!(stdin, "{list}").unwrap();
+                sent.store(id, Ordering::SeqCst);
+            }
+        }
+    });
+    let mut before = 0;
+    comes_true("the client is not listened to", || {
+        std::thread::sleep(Duration::from_millis(300));
+        let now = sent.load(Ordering::SeqCst);
+        now > 0 && std::mem::replace(&mut before, now) == now
+    });
+    assert!(before < requests, "all was read, and nobody reads the answers");
+    let mut answered: Vec<u64> = BufReader::new(stdout)
+        .lines()
+        .map_while(Result::ok)
+        .map(|line| serde_json::from_str::<Value>(&line).unwrap())
+        .filter(|answer| answer["result"]["tools"].is_array())
+        .filter_map(|answer| answer["id"].as_u64())
         .collect();
     answered.sort_unstable();
-    assert_eq!(answered, (first..first + requests).collect::<Vec<_>>());
+    assert_eq!(answered, (1..=requests).collect::<Vec<_>>());
+    writing.join().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -14,10 +14,7 @@ fn both_revisions_are_spoken_over_stdio() {
     assert_eq!(result["protocolVersion"], "2025-11-25");
     assert_eq!(result["capabilities"]["tools"]["listChanged"], true);
     let instructions = result["instructions"].as_str().unwrap();
-    assert!(
-        instructions.starts_with("## Available Tool Groups") && instructions.contains("- fs: "),
-        "{result}"
-    );
+    assert!(instructions.contains("## Available Tool Groups") && instructions.contains("- fs: "), "{result}");
     let session = pipe.list();
 
     let mut pipe = Pipe::start(&pinza, &[]);
