@@ -30,7 +30,7 @@ use crate::{
     scope::{CallScope, Caller, Visibility},
     stopwatch::Stopwatch,
     tool::{Arguments, CallContext, CallId, Forward, ToolCall, ToolResult},
-    view::in_toolset,
+    view::{Loading, in_toolset},
 };
 
 /// The one answer to one call.
@@ -269,7 +269,7 @@ fn find<'a>(scope: &'a CallScope, name: &str, visibility: &Visibility) -> Result
     if sees(entry) { Ok(entry) } else { Err(not_available(entry, scope)) }
 }
 
-/// Names the group to load, where loading it would help; to an agent also the parameters, so that it
+/// Names the group to load, or the way around it, where that would help; to an agent also the parameters, so that it
 /// need not call blindly again.
 fn not_available(entry: &Entry, scope: &CallScope) -> ToolError {
     let message = format!("Tool '{}' is not available for this agent", entry.definition().name);
@@ -277,12 +277,18 @@ fn not_available(entry: &Entry, scope: &CallScope) -> ToolError {
     let Some(group) = entry.meta().group.as_ref().filter(|_| in_toolset(&scope.toolset, entry)) else {
         return error;
     };
-    let load = format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}");
+    let name = &entry.definition().name;
+    let reach = match scope.loading {
+        Loading::Grows => format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}"),
+        Loading::Describes => {
+            format!("Call it with: call_tool {{\"name\": \"{name}\", \"arguments\": {{…}}}}")
+        }
+    };
     match scope.caller {
         Caller::Agent { .. } => {
-            error.hint(format!("{load}. Its arguments are: {}", entry.definition().parameters.schema()))
+            error.hint(format!("{reach}. Its arguments are: {}", entry.definition().parameters.schema()))
         }
-        _ => error.hint(load),
+        _ => error.hint(reach),
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod live;
 mod runtime;
+mod served;
 mod skills;
 mod watch;
 mod words;
@@ -21,7 +22,9 @@ pub use pinza_agent as agent;
 pub use pinza_core as core;
 pub use pinza_host as host;
 pub use pinza_js as js;
+pub use pinza_mcp as mcp;
 pub use pinza_state as state;
+pub use pinza_web as web;
 
 pub use live::Reload;
 pub use pinza_agent::{Provider, SchemaOptions, tool_schemas};
@@ -30,6 +33,7 @@ pub use pinza_core::{
     ToolName, ToolOutput, ToolResult, Verdict,
 };
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};
+pub use served::ServeOptions;
 pub use skills::{LoadedSkills, load_skills};
 pub use watch::{Report, Watch};
 pub use words::{WordFile, WordFileError};

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 mod cli;
 mod config;
 mod home;
+mod log;
 mod project;
 mod terminal;
 

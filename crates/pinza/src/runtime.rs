@@ -9,8 +9,8 @@ use std::{
 
 use pinza_core::{
     Approver, BoxFuture, CallId, CallObserver, CallScope, Caller, Clash, Engine, ErrorKind, Failure,
-    NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult, Typed, View, search::WordTable,
+    FsBridge, NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall,
+    ToolContext, ToolError, ToolResult, Typed, View, search::WordTable,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -96,6 +96,11 @@ impl Pinza {
     /// What is wrong with skills; [`problems`](Self::problems) has it too.
     pub fn skill_problems(&self) -> Arc<[Problem]> {
         Arc::clone(&self.live.current().skill_problems)
+    }
+
+    /// The files of the workspace, as tools reach them.
+    pub(crate) fn files(&self) -> Option<Arc<dyn FsBridge>> {
+        self.live.recipe().context.bridge.clone()
     }
 
     pub(crate) fn live(&self) -> &Arc<Live> {

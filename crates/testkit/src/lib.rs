@@ -5,5 +5,5 @@ pub mod program;
 pub mod wire;
 
 pub use model::{ModelServer, Script};
-pub use program::{Program, Run};
+pub use program::{Program, Run, finish};
 pub use wire::{RecordedRequest, Reply, WireServer};

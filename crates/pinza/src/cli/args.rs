@@ -117,7 +117,7 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Talk with a model that has these tools
     Chat(Chat),
-    /// Serve tools over MCP and the web console (not built yet)
+    /// Serve tools over MCP, on stdin and stdout or over HTTP
     Serve(Serve),
 }
 
@@ -533,13 +533,48 @@ pub(crate) struct Chat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pinza serve --stdio                                  for an agent that starts it
+  pinza serve --http 127.0.0.1:7717 --expose full      MCP at http://127.0.0.1:7717/mcp
+  pinza serve --http 0.0.0.0:7717 --token-env TOKEN    for other machines")]
 pub(crate) struct Serve {
-    /// Serve over HTTP
+    /// Serve over HTTP [default: 127.0.0.1:7717]
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
     /// Serve over stdin and stdout
-    #[arg(long, conflicts_with = "http")]
+    #[arg(long, conflicts_with_all = ["http", "token_env", "host"])]
     pub(crate) stdio: bool,
+    /// What clients are shown: core tools and the means to reach the others (groups), only the means
+    /// (search), every tool (full), or loaded groups as they are loaded (dynamic)
+    #[arg(long, value_name = "WHAT", default_value = "groups")]
+    pub(crate) expose: Expose,
+    /// Only these tools and sets (read,group:web); adds to a profile
+    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    pub(crate) include: Vec<String>,
+    /// Not these tools and sets
+    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    pub(crate) exclude: Vec<String>,
+    /// The tools of a profile: minimal, coding, messaging, full
+    #[arg(long)]
+    pub(crate) profile: Option<Profile>,
+    /// The environment variable with the token that clients have to send; needed beyond loopback
+    #[arg(long, value_name = "NAME")]
+    pub(crate) token_env: Option<String>,
+    /// A name that other machines reach this one by; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// Serve what MCP's conformance suite looks for, too
+    #[arg(long, hide = true)]
+    pub(crate) conformance: bool,
+}
+
+/// How much of the tools a client is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Expose {
+    Groups,
+    Search,
+    Full,
+    Dynamic,
 }
 
 /// Moves the global flags to the front. Left where they are, clap lets those after the command

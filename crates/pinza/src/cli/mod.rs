@@ -89,7 +89,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Chat(arguments) => chat::run(global, printer, arguments),
-        Command::Serve(arguments) => serve::run(arguments),
+        Command::Serve(arguments) => serve::run(global, printer, arguments),
     }
 }
 

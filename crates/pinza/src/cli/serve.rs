@@ -1,15 +1,307 @@
-//! `pinza serve`: says what to run until there is a server.
+//! `pinza serve`: tools over MCP, on stdin and stdout or over HTTP.
 
-use super::{Result, args::Serve};
+use std::{
+    net::{SocketAddr, ToSocketAddrs as _},
+    sync::Arc,
+};
 
-pub(crate) fn run(arguments: Serve) -> Result {
-    let wanted = match (arguments.stdio, arguments.http) {
-        (true, _) => "MCP over stdio".to_owned(),
-        (false, Some(address)) => format!("the console and MCP on {address}"),
-        (false, None) => "the console and MCP".to_owned(),
+use anyhow::{Context as _, bail};
+use pinza::{
+    Policy, Reload, Report, Rule, Selection, ServeOptions,
+    core::{Caller, CancellationToken, Engine, RuleSource},
+    mcp::{
+        conformance,
+        server::{Changes, Exposure, Remember, Server},
+    },
+    state::Store,
+    web::{self, About, CallMeter, Guard, Site, Stop, Token},
+};
+
+use super::{
+    Done, Global, Result,
+    args::{Expose, Serve},
+    policy,
+    session::Session,
+};
+use crate::{
+    config::ConfigFile,
+    log::Log,
+    terminal::{Printer, write_stderr},
+};
+
+/// Where it listens unless something else is said.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:7717";
+
+pub(crate) fn run(global: &Global, printer: &Printer, arguments: Serve) -> Result {
+    if arguments.stdio {
+        return serve_stdio(global, &arguments);
+    }
+    let address = address(arguments.http.as_deref().unwrap_or(DEFAULT_ADDRESS))?;
+    let token = token(arguments.token_env.as_deref())?;
+    // Before anything is opened: who must not come in is not let in for a moment.
+    let guard = Guard::new(address, arguments.host.clone(), token).map_err(|_| {
+        anyhow::anyhow!(
+            "other machines could reach {address}, and there is no token\nhint: put one into the \
+             environment and name it: --token-env NAME; or serve this machine only: --http {DEFAULT_ADDRESS}"
+        )
+    })?;
+    serve_http(global, printer, &arguments, address, guard)
+}
+
+/// One client, which started this program: stdout is the protocol, and nobody reads stderr.
+fn serve_stdio(global: &Global, arguments: &Serve) -> Result {
+    let opened = Opened::new(global, arguments, Arc::default())?;
+    opened.log.line(&format!("serving on stdio, pid {}", std::process::id()));
+    opened.log_problems();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let stop = stop_on_signal()?;
+        let _watching = opened.watch(|_| {});
+        anyhow::Ok(opened.server.serve_stdio(stop).await)
+    })?;
+    opened.log.line(&match &served {
+        Ok(()) => "the client is gone".to_owned(),
+        Err(error) => format!("the client could not be served: {error}"),
+    });
+    // What still runs on a blocking thread must not keep the end back.
+    runtime.shutdown_background();
+    served.map(|()| Done::Well).context("the client on stdin could not be served")
+}
+
+fn serve_http(
+    global: &Global,
+    printer: &Printer,
+    arguments: &Serve,
+    address: SocketAddr,
+    guard: Guard,
+) -> Result {
+    let meter = Arc::new(CallMeter::new());
+    let opened = Opened::new(global, arguments, Arc::clone(&meter))?;
+    printer.problems(&opened.session.all_problems());
+    opened.log_problems();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let bound = web::bind(address).await.with_context(|| cannot_listen(address))?;
+        let asked = stop_on_signal()?;
+        let streams = CancellationToken::new();
+        let line = format!("listening on http://{} (MCP at /mcp)", bound.address());
+        opened.log.line(&line);
+        write_stderr(&format!("{line}\n"));
+        let tell = Printer::new(global);
+        let _watching = opened.watch(move |line| tell.note(line));
+        let about = opened.about(arguments.expose);
+        let site = Site { endpoint: opened.server.endpoint(streams.clone()), guard, meter, about };
+        let (meter, server) = (Arc::clone(&site.meter), opened.server.clone());
+        let is_busy = move || {
+            server.abandon_waiting();
+            meter.running() > 0
+        };
+        let stop = Stop { asked, streams, is_busy: Arc::new(is_busy) };
+        bound.serve(site.into_router(), stop).await;
+        opened.log.line("stopped");
+        anyhow::Ok(())
+    })?;
+    runtime.shutdown_background();
+    Ok(Done::Well)
+}
+
+/// What both ways have in common.
+struct Opened {
+    session: Session,
+    server: Server,
+    changes: Changes,
+    log: Arc<Log>,
+    /// Dropped last: it writes what is left to write.
+    _store: Store,
+}
+
+impl Opened {
+    fn new(global: &Global, arguments: &Serve, meter: Arc<CallMeter>) -> Result<Self> {
+        let changes = Changes::new();
+        let fixtures = if arguments.conformance { conformance::tools(&changes) } else { Vec::new() };
+        let (session, store) = Session::open_noting_with(global, |builder| {
+            fixtures.into_iter().fold(builder.observer(meter), |builder, tool| builder.shared_tool(tool))
+        })?;
+        let log = Arc::new(Log::open(&session.home)?);
+        let options = ServeOptions {
+            exposure: exposure(arguments.expose),
+            selection: selection(&session, arguments)?,
+            desk: global.yes.then(|| session.pinza.scope(Caller::Library).desk),
+            remember: Some(remember(&session)),
+        };
+        let mut served = session.pinza.served(options);
+        served.changes = changes.clone();
+        if arguments.conformance {
+            served.prompts.push(conformance::prompts());
+            served.resources.push(conformance::resources());
+        }
+        let server = Server::new(served).context("this system has no randomness to give")?;
+        Ok(Self { session, server, changes, log, _store: store })
+    }
+
+    fn log_problems(&self) {
+        for problem in self.session.all_problems() {
+            self.log.line(&super::problem_line(&problem));
+        }
+    }
+
+    /// Follows the directories of scripts, and tells clients of what changes.
+    fn watch(&self, tell: impl Fn(&str) + Send + 'static) -> tokio::task::JoinHandle<()> {
+        let (pinza, changes, log) = (self.session.pinza.clone(), self.changes.clone(), Arc::clone(&self.log));
+        tokio::spawn(async move {
+            // The first look reads every file: nobody has to wait for that.
+            let watch = tokio::task::spawn_blocking(move || pinza.watch()).await;
+            let mut watch = match watch {
+                Ok(Ok(watch)) => watch,
+                Ok(Err(error)) => return log.line(&format!("scripts are not watched: {error}")),
+                Err(error) => return log.line(&format!("scripts are not watched: {error}")),
+            };
+            while let Some(report) = watch.next().await {
+                for line in lines(&report) {
+                    log.line(&line);
+                    tell(&line);
+                }
+                if let Report::Reloaded(reload) = report {
+                    announce(&reload, &changes);
+                }
+            }
+        })
+    }
+
+    fn about(&self, expose: Expose) -> Arc<dyn Fn() -> About + Send + Sync> {
+        let pinza = self.session.pinza.clone();
+        Arc::new(move || About {
+            version: env!("CARGO_PKG_VERSION").into(),
+            tools: pinza.view().tools().count(),
+            exposure: match expose {
+                Expose::Groups => "groups",
+                Expose::Search => "search",
+                Expose::Full => "full",
+                Expose::Dynamic => "dynamic",
+            },
+        })
+    }
+}
+
+fn announce(reload: &Reload, changes: &Changes) {
+    if !reload.skills.is_empty() {
+        changes.prompts();
+    }
+    // Skills count for what the tool that loads them is shown with.
+    let tools = [&reload.added, &reload.changed, &reload.removed];
+    if tools.iter().any(|names| !names.is_empty()) || !reload.skills.is_empty() {
+        changes.tools();
+    }
+}
+
+/// What a report says, line by line.
+fn lines(report: &Report) -> Vec<String> {
+    match report {
+        Report::Looking(reason) => vec![format!("scripts are looked at twice a second: {reason}")],
+        Report::Reloaded(reload) => {
+            let names = |what: &str, names: &[pinza::ToolName]| {
+                let names: Vec<&str> = names.iter().map(pinza::ToolName::as_str).collect();
+                (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+            };
+            let tools = [
+                names("added", &reload.added),
+                names("changed", &reload.changed),
+                names("removed", &reload.removed),
+            ];
+            let skills: Vec<&str> = reload.skills.iter().map(|name| name.as_str()).collect();
+            let skills = (!skills.is_empty()).then(|| format!("skills: {}", skills.join(", ")));
+            let problems =
+                reload.problems.iter().map(|problem| format!("{}: {}", problem.file, problem.message));
+            tools.into_iter().flatten().chain(skills).chain(problems).collect()
+        }
+    }
+}
+
+fn exposure(expose: Expose) -> Exposure {
+    match expose {
+        Expose::Groups => Exposure::Groups,
+        Expose::Search => Exposure::Search,
+        Expose::Full => Exposure::Full,
+        Expose::Dynamic => Exposure::Dynamic,
+    }
+}
+
+fn selection(session: &Session, arguments: &Serve) -> Result<Selection> {
+    let selection = Selection {
+        profile: arguments.profile,
+        include: arguments.include.clone(),
+        exclude: arguments.exclude.clone(),
     };
-    anyhow::bail!(
-        "serving {wanted} is not built yet\nhint: call tools from here: pinza tools list, \
-         pinza call get_current_time timezone=Asia/Tokyo"
+    let snapshot = session.pinza.snapshot();
+    let idle = selection.idle(&snapshot).find(|name| !super::session::is_known(&session.pinza, name));
+    match idle {
+        None => Ok(selection),
+        Some(idle) => bail!(
+            "there is no tool or set '{}'\nhint: see what there is: pinza tools list",
+            pinza::core::visible(idle)
+        ),
+    }
+}
+
+/// Writes rules to the user's configuration; from then on they hold here, too.
+fn remember(session: &Session) -> Remember {
+    let (file, engine) = (session.home.config_file(), Arc::clone(session.pinza.engine()));
+    Arc::new(move |rule: &Rule| {
+        ConfigFile::edit(file.clone(), |document| policy::append(document, rule))
+            .map_err(|error| format!("{error:#}"))?;
+        hold(&engine, rule);
+        Ok(())
+    })
+}
+
+fn hold(engine: &Engine, rule: &Rule) {
+    let policy = engine.policy();
+    let of = |source: RuleSource| {
+        policy.rules().iter().filter(move |(_, from)| *from == source).map(|(rule, _)| rule.clone())
+    };
+    let config = of(RuleSource::Config).chain([rule.clone()]);
+    engine.set_policy(Policy::new(config, of(RuleSource::Flag)).and_project(of(RuleSource::Project)));
+}
+
+/// `HOST:PORT`, or a port of this machine.
+fn address(text: &str) -> Result<SocketAddr> {
+    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let hint = "hint: give an address and a port, such as 127.0.0.1:7717";
+    let found = text.to_socket_addrs().with_context(|| format!("--http {text}: no such address\n{hint}"))?;
+    found.into_iter().next().with_context(|| format!("--http {text}: no such address\n{hint}"))
+}
+
+fn token(variable: Option<&str>) -> Result<Option<Token>> {
+    let Some(name) = variable else { return Ok(None) };
+    let text = std::env::var(name)
+        .with_context(|| format!("--token-env {name}: the environment has no such variable"))?;
+    let token =
+        Token::new(&text).with_context(|| format!("--token-env {name}: its value cannot be a token"))?;
+    Ok(Some(token))
+}
+
+fn cannot_listen(address: SocketAddr) -> String {
+    format!(
+        "cannot listen on {address}\nhint: another program may be there already; choose another port, or 0 \
+         for any that is free"
     )
+}
+
+/// Cancelled by Ctrl-C and SIGTERM; a second one ends the program at once.
+fn stop_on_signal() -> Result<CancellationToken> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        stopping.cancel();
+    });
+    Ok(stop)
 }

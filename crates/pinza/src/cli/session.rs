@@ -54,11 +54,18 @@ impl Session {
 
     /// As [`open`](Self::open), with every call in the journal.
     pub(crate) fn open_noting(global: &Global) -> Result<(Self, Store)> {
+        Self::open_noting_with(global, |builder| builder)
+    }
+
+    pub(crate) fn open_noting_with(
+        global: &Global,
+        adjust: impl FnOnce(Builder) -> Builder,
+    ) -> Result<(Self, Store)> {
         let home = Home::find(global.home.as_deref())?;
         home.create()?;
         let store = journal::open(&home)?;
         let journal = journal::observer(global, &home, &store)?;
-        Ok((Self::open_with(global, |builder| builder.observer(journal))?, store))
+        Ok((Self::open_with(global, |builder| adjust(builder.observer(journal)))?, store))
     }
 
     /// As [`open`](Self::open), with a last word about the runtime.

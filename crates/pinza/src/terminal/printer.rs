@@ -79,6 +79,13 @@ impl Printer {
         }
     }
 
+    /// What happens while the program goes on; not with `-q`.
+    pub(crate) fn note(&self, line: &str) {
+        if !self.quiet {
+            write_stderr(&format!("{line}\n"));
+        }
+    }
+
     pub(crate) fn warning(&self, message: &str) {
         if !self.quiet {
             write_stderr(&format!("warning: {message}\n"));

@@ -38,3 +38,6 @@ mod borders;
 mod compatibility;
 mod documents;
 mod facade;
+
+// Pinza as a server.
+mod mcp_server;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{assert_matches, check, fine, keys, pinza, refused};
+use crate::support::{assert_matches, check, fine, keys, pinza};
 
 #[test]
 fn version_and_help() {
@@ -48,7 +48,7 @@ fn every_command_says_what_it_does() {
         (&["policy", "test"], "What would be decided for a call, and why"),
         (&["doctor"], "Check this installation and say what is enforced here"),
         (&["completions"], "Print a completion script for a shell"),
-        (&["serve"], "Serve tools over MCP and the web console (not built yet)"),
+        (&["serve"], "Serve tools over MCP, on stdin and stdout or over HTTP"),
     ];
     for (command, about) in cases {
         let run = fine(&pinza, &[command, &["--help"]].concat());
@@ -87,20 +87,6 @@ fn completions() {
     {
         let run = fine(&pinza, &["completions", shell]);
         assert!(run.stdout.contains(mark), "{shell}");
-    }
-}
-
-#[test]
-fn serve_says_what_to_run_instead() {
-    let pinza = pinza();
-    let hint =
-        "hint: call tools from here: pinza tools list, pinza call get_current_time timezone=Asia/Tokyo\n";
-    for (command, what) in [
-        (&["serve"][..], "the console and MCP"),
-        (&["serve", "--stdio"], "MCP over stdio"),
-        (&["serve", "--http", "127.0.0.1:8080"], "the console and MCP on 127.0.0.1:8080"),
-    ] {
-        refused(&pinza, command, &format!("error: serving {what} is not built yet\n{hint}"));
     }
 }
 

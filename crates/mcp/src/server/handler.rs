@@ -1,0 +1,371 @@
+//! The protocol's requests, each in a few lines: what is listed comes from the listing, what is
+//! called goes to the engine, what takes several rounds goes through an exchange.
+
+use std::sync::Arc;
+
+use pinza_core::{BoxFuture, CancellationToken, ToolCall};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
+        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference,
+        ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
+        SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
+        UnsubscribeRequestParams,
+    },
+    service::{
+        NotificationContext, Peer, RequestContext, ServiceError, SubscriptionContext, SubscriptionSendError,
+    },
+};
+use serde_json::{Value, json};
+
+use super::{
+    Exposure, Shared, answer,
+    approver::Holds,
+    call::Call,
+    changes::Change,
+    client::Client,
+    connection::{Connection, Transport},
+    exchange::{Answer, Exchange, Repeated, Reply, is_stateless},
+    listing::Listing,
+    source::SourceError,
+};
+
+type Context = RequestContext<RoleServer>;
+
+/// Serves one client.
+#[derive(Clone, Debug)]
+pub(super) struct Handler {
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+}
+
+impl Handler {
+    pub(super) fn new(shared: Arc<Shared>, connection: Arc<Connection>) -> Self {
+        Self { shared, connection }
+    }
+
+    /// What is shown for this request. Without a session nothing can be loaded for later.
+    fn listing(&self, context: &Context) -> Arc<Listing> {
+        let stateless = self.connection.transport == Transport::Http && is_stateless(context);
+        match self.shared.served.exposure {
+            Exposure::Dynamic if stateless => self.shared.listing(Exposure::Groups, &[]),
+            Exposure::Dynamic => self.shared.listing(Exposure::Dynamic, &self.connection.loaded()),
+            exposure => self.shared.listing(exposure, &[]),
+        }
+    }
+
+    fn exchange<'a>(&'a self, context: &'a Context, wanted: Value) -> Exchange<'a> {
+        Exchange { context, connection: &self.connection, parked: &self.shared.parked, wanted }
+    }
+
+    /// Reads from the first source that has it.
+    async fn read(&self, uri: &str) -> Result<super::ResourceBody, ErrorData> {
+        for source in &self.shared.served.resources {
+            match source.read(uri).await {
+                Err(SourceError::NotFound) => {}
+                Ok(body) => return Ok(body),
+                Err(error) => return Err(answer::source_error(&error)),
+            }
+        }
+        Err(answer::no_such_resource(uri))
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let served = &self.shared.served;
+        let mut can = ServerCapabilities::default();
+        let mut tools = ToolsCapability::default();
+        tools.list_changed = Some(true);
+        can.tools = Some(tools);
+        can.logging = Some(serde_json::Map::new());
+        if !served.prompts.is_empty() {
+            let mut prompts = PromptsCapability::default();
+            prompts.list_changed = Some(true);
+            can.prompts = Some(prompts);
+            can.completions = Some(serde_json::Map::new());
+        }
+        if !served.resources.is_empty() {
+            let mut resources = ResourcesCapability::default();
+            resources.list_changed = Some(true);
+            resources.subscribe = served.resources.iter().any(|source| source.changes()).then_some(true);
+            can.resources = Some(resources);
+        }
+        let mut config = ServerConfig::new(can)
+            .with_server_info(Implementation::new("pinza", served.version.clone()).with_title("Pinza"));
+        let exposure = served.exposure;
+        let instructions = self.shared.listing(exposure, &[]).instructions.clone();
+        config.instructions = (!instructions.is_empty()).then_some(instructions);
+        config
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        one_page(request)?;
+        Ok(ListToolsResult::with_all_items(self.listing(&context).tools.clone()))
+    }
+
+    /// For the check of headers that repeat arguments.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.shared.listing(self.shared.served.exposure, &[]).get(name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let repeated =
+            Repeated { inputs: request.input_responses.unwrap_or_default(), state: request.request_state };
+        // Kept only where the request could come to be repeated.
+        let wanted = if is_stateless(&context) {
+            json!({ "tool": request.name, "arguments": arguments })
+        } else {
+            Value::Null
+        };
+        let call = Call {
+            shared: Arc::clone(&self.shared),
+            connection: Arc::clone(&self.connection),
+            listing: self.listing(&context),
+            call: ToolCall { id: self.shared.next_call(), name: request.name.into_owned(), arguments },
+            tells_progress: context.meta.get_progress_token().is_some(),
+            holds: if is_stateless(&context) { Holds::Call } else { Holds::Session },
+        };
+        let begin = |client: Client, cancellation: CancellationToken| -> BoxFuture<'static, Answer> {
+            Box::pin(client.clone().serve(call.run(client, cancellation)))
+        };
+        let reply = self.exchange(&context, wanted).run(repeated, begin).await?;
+        if self.connection.take_grown() {
+            // If the client is gone, so is the reason to tell it.
+            let _ = context.peer.notify_tool_list_changed().await;
+        }
+        match reply {
+            Reply::Tool(result) => Ok(result.into()),
+            Reply::Inputs(inputs) => Ok(inputs.into()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        one_page(request)?;
+        let prompts = self.shared.served.prompts.iter().flat_map(|source| source.list());
+        Ok(ListPromptsResult::with_all_items(prompts.map(answer::prompt).collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let GetPromptRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let arguments = arguments.unwrap_or_default();
+        let repeated = Repeated { inputs: input_responses.unwrap_or_default(), state: request_state };
+        let wanted = json!({ "prompt": name, "arguments": arguments });
+        let shared = Arc::clone(&self.shared);
+        let begin = |client: Client, cancellation: CancellationToken| -> BoxFuture<'static, Answer> {
+            Box::pin(async move {
+                for source in &shared.served.prompts {
+                    let got = tokio::select! {
+                        () = cancellation.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+                        got = source.get(&name, &arguments, &client) => got,
+                    };
+                    match got {
+                        Err(SourceError::NotFound) => {}
+                        Ok(text) => return Ok(Reply::Prompt(answer::prompt_text(text))),
+                        Err(error) => return Err(answer::source_error(&error)),
+                    }
+                }
+                let message = format!("Unknown prompt: {}", pinza_core::visible(&name));
+                Err(ErrorData::invalid_params(message, None))
+            })
+        };
+        match self.exchange(&context, wanted).run(repeated, begin).await? {
+            Reply::Prompt(result) => Ok(result.into()),
+            Reply::Inputs(inputs) => Ok(inputs.into()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
+        let values = match &request.r#ref {
+            Reference::Prompt(prompt) => {
+                let complete = |source: &Arc<dyn super::PromptSource>| {
+                    source.complete(&prompt.name, &request.argument.name, &request.argument.value)
+                };
+                self.shared.served.prompts.iter().find_map(complete)
+            }
+            _ => None,
+        };
+        let completion = CompletionInfo::new(values.unwrap_or_default());
+        Ok(CompleteResult::new(completion.map_err(|reason| ErrorData::internal_error(reason, None))?))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        one_page(request)?;
+        let mut resources = Vec::new();
+        for source in &self.shared.served.resources {
+            resources.extend(source.list().await.into_iter().map(answer::resource));
+        }
+        Ok(ListResourcesResult::with_all_items(resources))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request)?;
+        let templates = self.shared.served.resources.iter().flat_map(|source| source.templates());
+        Ok(ListResourceTemplatesResult::with_all_items(templates.map(answer::template).collect()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let body = self.read(&request.uri).await?;
+        Ok(answer::contents(request.uri, body).into())
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, _context: Context) -> Result<(), ErrorData> {
+        self.read(&request.uri).await?;
+        self.connection.subscribe(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: Context,
+    ) -> Result<(), ErrorData> {
+        self.connection.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(&self, request: SetLevelRequestParams, context: Context) -> Result<(), ErrorData> {
+        if is_stateless(&context) {
+            // There the level goes with each request.
+            return Err(ErrorData::method_not_found::<rmcp::model::SetLevelRequestMethod>());
+        }
+        self.connection.set_log_level(answer::from_log_level(request.level));
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut heard = self.shared.served.changes.listen();
+        loop {
+            let change = tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                change = heard.next() => change,
+            };
+            let Some(change) = change else { return Ok(()) };
+            if tell_subscriber(&subscription, &change).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A client with a session hears of changes of lists without having asked.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let mut heard = self.shared.served.changes.listen();
+        // Not the connection itself: it would never end if what it keeps kept it.
+        let (shared, connection) = (Arc::clone(&self.shared), Arc::downgrade(&self.connection));
+        self.connection.keep_listening(tokio::spawn(async move {
+            while let (Some(change), Some(connection)) = (heard.next().await, connection.upgrade()) {
+                if tell_session(&context.peer, &shared, &connection, &change).await.is_err() {
+                    return;
+                }
+            }
+        }));
+    }
+}
+
+async fn tell_subscriber(
+    subscription: &SubscriptionContext,
+    change: &Change,
+) -> Result<(), SubscriptionSendError> {
+    let (sink, wanted) = (subscription.sink(), subscription.accepted());
+    match change {
+        Change::Resource(uri) => {
+            let uris = wanted.resource_subscriptions.as_deref().unwrap_or_default();
+            if uris.iter().any(|wanted| **wanted == **uri) {
+                sink.notify_resource_updated(uri.to_string()).await?;
+            }
+        }
+        Change::Lists { tools, prompts, resources } => {
+            if *tools && wanted.tools_list_changed == Some(true) {
+                sink.notify_tool_list_changed().await?;
+            }
+            if *prompts && wanted.prompts_list_changed == Some(true) {
+                sink.notify_prompt_list_changed().await?;
+            }
+            if *resources && wanted.resources_list_changed == Some(true) {
+                sink.notify_resource_list_changed().await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn tell_session(
+    peer: &Peer<RoleServer>,
+    shared: &Shared,
+    connection: &Connection,
+    change: &Change,
+) -> Result<(), ServiceError> {
+    match change {
+        Change::Resource(uri) => {
+            if connection.is_subscribed(uri) {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri.to_string())).await?;
+            }
+        }
+        Change::Lists { tools, prompts, resources } => {
+            if *tools {
+                peer.notify_tool_list_changed().await?;
+            }
+            if *prompts && !shared.served.prompts.is_empty() {
+                peer.notify_prompt_list_changed().await?;
+            }
+            if *resources && !shared.served.resources.is_empty() {
+                peer.notify_resource_list_changed().await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lists are whole: there is no page but the first.
+fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("Unknown cursor: lists are not paged here", None)),
+    }
+}
+
+fn unexpected(reply: &Reply) -> ErrorData {
+    ErrorData::internal_error(format!("an answer of another kind: {reply:?}"), None)
+}

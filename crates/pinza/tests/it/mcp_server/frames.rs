@@ -1,0 +1,203 @@
+//! What is no proper message: on stdio a line, over HTTP a body.
+
+use serde_json::{Value, json};
+
+use super::{
+    pipe::Pipe,
+    stateless,
+    web::{Web, stateless_headers},
+};
+use crate::support::pinza;
+
+#[test]
+fn what_cannot_be_parsed_is_passed_over() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let lines =
+        ["", "not json", "{", "{\"jsonrpc\":", "\u{0}\u{1}", "]", "\"", "{\"jsonrpc\":\"2.0\",\"id\":1"];
+    for line in lines {
+        pipe.send_line(line);
+        pipe.is_well();
+    }
+}
+
+#[test]
+fn what_comes_before_the_handshake_ends_nothing() {
+    let pinza = pinza();
+    let mut pipe = Pipe::start(&pinza, &[]);
+    pipe.send_line("nonsense");
+    pipe.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
+    );
+    pipe.send(&json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
+    let early = pipe.request("tools/list", json!({}));
+    assert_eq!(early["error"]["code"], -32602, "{early}");
+    pipe.send(&super::initialize(json!({})));
+    assert_eq!(pipe.receive()["result"]["serverInfo"]["name"], "pinza");
+    pipe.is_well();
+}
+
+/// JSON that is no message is answered, without an id to answer to; the client is not dropped.
+#[test]
+fn json_that_is_no_message_is_refused() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let lines = [
+        "null",
+        "5",
+        "\"text\"",
+        "{}",
+        "[]",
+        // A batch, which the protocol had once.
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
+        r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+        r#"{"id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1}"#,
+        // Ids: null, a fraction, too large for any number, no id at all.
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":99999999999999999999999999,"method":"ping"}"#,
+        // The same key twice: which one holds must not depend on who reads it.
+        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}"#,
+    ];
+    for line in lines {
+        pipe.send_line(line);
+        let id = pipe.begin("ping", json!({}));
+        let first = pipe.receive();
+        if first["id"] != id {
+            assert!(first["result"].is_null(), "{line} was answered with {first}");
+            assert!(first["error"]["code"].is_i64(), "{line} was answered with {first}");
+            assert_eq!(pipe.answer(id)["result"], json!({}), "after {line}");
+        }
+    }
+}
+
+#[test]
+fn unusual_ids_come_back_as_they_are() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let long = "x".repeat(100_000);
+    for id in [json!(0), json!(-5), json!(9_007_199_254_740_993_i64), json!(""), json!("ü"), json!(long)] {
+        pipe.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+        let answer = pipe.receive();
+        assert_eq!((&answer["id"], &answer["result"]), (&id, &json!({})));
+    }
+}
+
+#[test]
+fn methods_are_told_apart_by_case() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    for method in ["Tools/List", "tools/LIST", "TOOLS/CALL", "tools/list ", "tools", "", "no/such"] {
+        let answer = pipe.request(method, json!({}));
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    let web = Web::start(&pinza, &[]);
+    let body = stateless(3, "Tools/List", json!({}), json!({}));
+    let reply = web.post(&stateless_headers("Tools/List", &Value::Null), &body.to_string());
+    assert_eq!((reply.status, &reply.json()["error"]["code"]), (404, &json!(-32601)), "{reply:?}");
+}
+
+#[test]
+fn wrong_params_are_the_callers_fault() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let calls = [
+        json!({}),
+        json!({ "name": 5 }),
+        json!({ "name": "get_current_time", "arguments": [1] }),
+        json!({ "name": "get_current_time", "arguments": "text" }),
+        json!({ "arguments": {} }),
+        json!([1, 2]),
+    ];
+    for params in calls {
+        let answer = pipe.request("tools/call", params.clone());
+        let code = answer["error"]["code"].as_i64().unwrap_or_default();
+        assert!([-32601, -32602, -32600].contains(&code), "{params}: {answer}");
+    }
+    let paged = pipe.request("tools/list", json!({ "cursor": "abc" }));
+    assert_eq!(paged["error"]["code"], -32602, "{paged}");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_dropped_and_the_client_is_not() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let id = pipe.id();
+    let long = "x".repeat(17 << 20);
+    pipe.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+                       "params": { "name": "get_current_time", "arguments": { "timezone": long } } }));
+    pipe.is_well();
+}
+
+#[test]
+fn bodies_that_are_no_message_are_refused() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let bodies = ["", "nonsense", "{", "null", "[]", &format!("[{ping},{ping}]"), "{}", &"[".repeat(100_000)];
+    for body in bodies {
+        let reply = web.post("", body);
+        let head: String = body.chars().take(40).collect();
+        assert!((400..500).contains(&reply.status), "{head}: {reply:?}");
+    }
+    let body = stateless(1, "tools/list", json!({}), json!({})).to_string();
+    let head = stateless_headers("tools/list", &Value::Null);
+    let length = body.len();
+    let other_type = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\nContent-Type: \
+         text/plain\r\nAccept: application/json, text/event-stream\r\n{head}\r\n{body}",
+        web.address
+    );
+    assert_eq!(web.raw(other_type.as_bytes()).status, 415);
+    assert_eq!(web.post(&head, &body).status, 200);
+}
+
+#[test]
+fn bodies_that_are_too_large_are_refused() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let text = "x".repeat(5 << 20);
+    let params = json!({ "name": "get_current_time", "arguments": { "timezone": text } });
+    assert_eq!(web.stateless("tools/call", params, json!({})).status, 413);
+    // Without saying so beforehand.
+    let mut chunked = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n{}\r\n",
+        web.address,
+        super::web::POST
+    );
+    for _ in 0..5 {
+        chunked.push_str(&format!("100000\r\n{}\r\n", "x".repeat(1 << 20)));
+    }
+    chunked.push_str("0\r\n\r\n");
+    assert_eq!(web.raw(chunked.as_bytes()).status, 413);
+    assert_eq!(web.stateless("tools/list", json!({}), json!({})).status, 200);
+}
+
+#[test]
+fn headers_have_to_say_what_the_body_says() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let call = json!({ "name": "get_current_time", "arguments": {} });
+    let body = stateless(4, "tools/call", call.clone(), json!({})).to_string();
+    let right = stateless_headers("tools/call", &call);
+    assert_eq!(web.post(&right, &body).status, 200);
+    let wrong = [
+        right.replace("tools/call", "tools/list"),
+        right.replace("get_current_time", "exec"),
+        right.replace("2026-07-28", "2025-11-25"),
+        right.replace("Mcp-Name: get_current_time\r\n", ""),
+        right.replace("Mcp-Method: tools/call\r\n", ""),
+    ];
+    for headers in wrong {
+        let reply = web.post(&headers, &body);
+        assert_eq!(
+            (reply.status, &reply.json()["error"]["code"]),
+            (400, &json!(-32020)),
+            "{headers}: {reply:?}"
+        );
+    }
+}

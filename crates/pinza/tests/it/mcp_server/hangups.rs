@@ -1,0 +1,239 @@
+//! Clients that change their mind, go away, or do not read; and servers that are told to stop.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    path::Path,
+    process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::{
+    pipe::{PATIENCE, Pipe},
+    stateless, text,
+    web::{Web, read_reply, stateless_headers},
+};
+use crate::support::pinza;
+
+/// Waits until something is so.
+#[track_caller]
+fn comes_true(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The process that a command wrote down, once it has.
+fn written_process(file: &Path) -> String {
+    let mut process = String::new();
+    comes_true("the command runs", || {
+        process = std::fs::read_to_string(file).unwrap_or_default().trim().to_owned();
+        !process.is_empty()
+    });
+    process
+}
+
+fn is_gone(process: &str) -> bool {
+    !Path::new("/proc").join(process).exists()
+}
+
+const COMMAND: &str = "echo $$ > process; sleep 25";
+
+#[test]
+fn a_cancelled_call_stops_and_is_not_answered() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
+    let id = pipe.begin("tools/call", json!({ "name": "exec", "arguments": { "command": COMMAND } }));
+    let process = written_process(&pinza.workspace().join("process"));
+    pipe.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+    );
+    comes_true("the command is stopped", || is_gone(&process));
+    pipe.is_well();
+    let run = pipe.close();
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+    assert!(!run.stdout.contains(&format!("\"id\":{id}")), "{run:?}");
+}
+
+#[test]
+fn cancelling_what_does_not_run_does_nothing() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    let id = pipe.begin("tools/call", json!({ "name": "get_current_time", "arguments": {} }));
+    assert!(pipe.answer(id)["result"].is_object());
+    for params in [
+        json!({ "requestId": id }),
+        json!({ "requestId": 4711 }),
+        json!({ "requestId": "unknown" }),
+        json!({ "requestId": null }),
+        json!({}),
+    ] {
+        pipe.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+        pipe.is_well();
+    }
+}
+
+/// 2026-07-28: whoever hangs up has cancelled.
+#[test]
+fn hanging_up_cancels_a_stateless_call() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &["--allow", "exec"]);
+    let params = json!({ "name": "exec", "arguments": { "command": COMMAND } });
+    let body = stateless(1, "tools/call", params.clone(), json!({})).to_string();
+    let mut stream = web.connect();
+    stream.write_all(web.request(&stateless_headers("tools/call", &params), &body).as_bytes()).unwrap();
+    let process = written_process(&pinza.workspace().join("process"));
+    drop(stream);
+    comes_true("the command is stopped", || is_gone(&process));
+}
+
+/// 2025-11-25: whoever hangs up may come back; only saying so cancels.
+#[test]
+fn hanging_up_does_not_cancel_a_call_of_a_session() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &["--allow", "exec"]);
+    let headers = web.session(json!({}));
+    let command = "echo $$ > process; sleep 1; echo done > done";
+    let call = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call",
+                       "params": { "name": "exec", "arguments": { "command": command } } });
+    let mut stream = web.connect();
+    stream.write_all(web.request(&headers, &call.to_string()).as_bytes()).unwrap();
+    written_process(&pinza.workspace().join("process"));
+    drop(stream);
+    comes_true("the command goes on", || pinza.workspace().join("done").exists());
+
+    std::fs::remove_file(pinza.workspace().join("process")).unwrap();
+    let call = json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call",
+                       "params": { "name": "exec", "arguments": { "command": COMMAND } } });
+    let mut stream = web.connect();
+    stream.write_all(web.request(&headers, &call.to_string()).as_bytes()).unwrap();
+    let process = written_process(&pinza.workspace().join("process"));
+    let cancel =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 6 } });
+    assert_eq!(web.post(&headers, &cancel.to_string()).status, 202);
+    comes_true("the command is stopped", || is_gone(&process));
+}
+
+/// A client that writes and does not read gets all its answers when it does; until then it is not listened to,
+/// and what it says piles up on its own side.
+#[test]
+fn answers_wait_for_a_slow_reader() {
+    let pinza = pinza();
+    let mut command = pinza.command(["serve", "--stdio"]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let requests = 4000_u64;
+    let sent = Arc::new(AtomicU64::new(0));
+    let writing = std::thread::spawn({
+        let sent = Arc::clone(&sent);
+        move || {
+            writeln!(stdin, "{}", super::initialize(json!({}))).unwrap();
+            // More than the pipe holds, so that what is sent has been read.
+            let filler = "x".repeat(1000);
+            for id in 1..=requests {
+                let params = json!({ "_meta": { "filler": filler } });
+                let list = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
+                writeln!(stdin, "{list}").unwrap();
+                sent.store(id, Ordering::SeqCst);
+            }
+        }
+    });
+    let mut before = 0;
+    comes_true("the client is not listened to", || {
+        std::thread::sleep(Duration::from_millis(300));
+        let now = sent.load(Ordering::SeqCst);
+        now > 0 && std::mem::replace(&mut before, now) == now
+    });
+    assert!(before < requests, "all was read, and nobody reads the answers");
+    let mut answered: Vec<u64> = BufReader::new(stdout)
+        .lines()
+        .map_while(Result::ok)
+        .map(|line| serde_json::from_str::<Value>(&line).unwrap())
+        .filter(|answer| answer["result"]["tools"].is_array())
+        .filter_map(|answer| answer["id"].as_u64())
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, (1..=requests).collect::<Vec<_>>());
+    writing.join().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_slow_client_keeps_nobody_else_waiting() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    // Some send nothing, some half a head, some half a body, some never read their answer.
+    let body = stateless(1, "tools/list", json!({}), json!({})).to_string();
+    let whole = web.request(&stateless_headers("tools/list", &Value::Null), &body);
+    let slow: Vec<_> = (0..40)
+        .map(|number| {
+            let mut stream = web.connect();
+            let part = [0, 20, whole.len() - 5, whole.len()][number % 4];
+            stream.write_all(&whole.as_bytes()[..part]).unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..20 {
+        assert_eq!(web.stateless("tools/list", json!({}), json!({})).status, 200);
+    }
+    // The rest of a request still counts when it comes.
+    let mut late = slow.into_iter().nth(1).unwrap();
+    late.write_all(&whole.as_bytes()[20..]).unwrap();
+    assert_eq!(read_reply(late).status, 200);
+}
+
+#[test]
+fn the_end_of_stdin_is_the_end() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    pipe.is_well();
+    // What is on its way is still answered.
+    let id = pipe.begin("tools/call", json!({ "name": "get_current_time", "arguments": {} }));
+    let run = pipe.close();
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+    assert!(run.stdout.contains(&format!("\"id\":{id}")), "{run:?}");
+    // Also before there was a word.
+    let run = Pipe::start(&pinza, &[]).close();
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""));
+    let log = std::fs::read_to_string(pinza.home().join("logs/serve.log")).unwrap();
+    assert!(log.contains("serving on stdio") && log.contains("the client is gone"), "{log}");
+}
+
+#[test]
+fn a_signal_ends_it_in_good_order() {
+    let pinza = pinza();
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut pipe = Pipe::open(&pinza, &[]);
+        pipe.is_well();
+        kill_process(Pid::from_raw(i32::try_from(pipe.process()).unwrap()).unwrap(), signal).unwrap();
+        let run = pipe.wait();
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+
+        let mut web = Web::start(&pinza, &["--allow", "exec"]);
+        let params =
+            json!({ "name": "exec", "arguments": { "command": "echo $$ > process; sleep 1; echo well" } });
+        let body = stateless(1, "tools/call", params.clone(), json!({})).to_string();
+        let mut stream = web.connect();
+        stream.write_all(web.request(&stateless_headers("tools/call", &params), &body).as_bytes()).unwrap();
+        written_process(&pinza.workspace().join("process"));
+        std::fs::remove_file(pinza.workspace().join("process")).unwrap();
+        kill_process(Pid::from_raw(i32::try_from(web.child.id()).unwrap()).unwrap(), signal).unwrap();
+        let reply = read_reply(stream);
+        assert_eq!(text(&reply.json()["result"]), "well\n", "{reply:?}");
+        assert_eq!(web.child.wait().unwrap().code(), Some(0));
+        let mut stream = match std::net::TcpStream::connect(&web.address) {
+            Err(_) => continue,
+            Ok(stream) => stream,
+        };
+        assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0, "somebody still answers");
+    }
+}
