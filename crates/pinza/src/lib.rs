@@ -20,6 +20,7 @@ pub use pinza_core as core;
 pub use pinza_host as host;
 pub use pinza_js as js;
 pub use pinza_state as state;
+pub use pinza_mcp as mcp;
 
 pub use live::Reload;
 pub use pinza_agent::{Provider, SchemaOptions, tool_schemas};
@@ -27,5 +28,5 @@ pub use pinza_core::{
     CallContext, Capability, NativeTool, Outcome, Policy, Rule, Selection, ToolDefinition, ToolError,
     ToolName, ToolOutput, ToolResult, Verdict,
 };
-pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, run_if_helper};
+pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, UpstreamSettings, run_if_helper};
 pub use watch::{Report, Watch};

@@ -22,10 +22,11 @@ use pinza_js::{
     Caps, Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK,
     module::{LoadedModules, Mode, ModuleCheck, load_modules},
 };
+use pinza_mcp::client::{self, Browser, Spec, Upstreams, Variables};
 use pinza_tools::Services;
 use serde_json::Value;
 
-use crate::live::{Live, Recipe};
+use crate::live::{Live, Recipe, Reload};
 
 /// Tools, policy and engine, ready to be called.
 #[derive(Clone, Debug)]
@@ -90,8 +91,38 @@ impl Pinza {
         Arc::clone(&self.live.current().failures)
     }
 
+    /// The other MCP servers whose tools there are.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.live.recipe().upstreams
+    }
+
+    /// Looks at scripts and at what is known of other servers anew. Blocking: it reads files.
+    pub fn reload(&self) -> Reload {
+        self.live.reload()
+    }
+
     pub(crate) fn live(&self) -> &Arc<Live> {
         &self.live
+    }
+}
+
+/// Other MCP servers, and what they need of their surroundings.
+#[derive(Clone)]
+pub struct UpstreamSettings {
+    pub specs: Vec<Spec>,
+    /// Where what was seen of them is kept.
+    pub directory: PathBuf,
+    /// What their configuration may refer to.
+    pub variables: Arc<dyn Variables>,
+    /// Where tokens are kept; without it they last as long as this runtime.
+    pub tokens: Option<Arc<VariableStore>>,
+    /// Who signs in where a server wants it.
+    pub browser: Option<Arc<dyn Browser>>,
+}
+
+impl std::fmt::Debug for UpstreamSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UpstreamSettings").field("specs", &self.specs).finish_non_exhaustive()
     }
 }
 
@@ -139,6 +170,7 @@ pub struct Builder {
     observers: Vec<Arc<dyn CallObserver>>,
     disabled: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
+    upstreams: Option<UpstreamSettings>,
 }
 
 impl Builder {
@@ -254,6 +286,13 @@ impl Builder {
         self
     }
 
+    /// Other MCP servers, each a group of tools. Nothing is started before one of its tools is called.
+    #[must_use]
+    pub fn upstreams(mut self, settings: UpstreamSettings) -> Self {
+        self.upstreams = Some(settings);
+        self
+    }
+
     /// Adds a Rust tool.
     #[must_use]
     pub fn tool(self, tool: impl NativeTool) -> Self {
@@ -284,6 +323,11 @@ impl Builder {
             })
         });
         let supervisor = self.helper.map(Supervisor::new);
+        let upstreams = match self.upstreams {
+            // Where answers stand in for the network, no server is reached.
+            Some(settings) if is_online => upstreams(settings, supervisor.clone(), http.clone()),
+            _ => Upstreams::default(),
+        };
         let services = Services {
             // Where answers stand in for the network, no tool goes around them.
             http: is_online.then_some(http),
@@ -308,6 +352,7 @@ impl Builder {
             on_clash: self.on_clash,
             host: js,
             supervisor,
+            upstreams,
         };
         let live = Live::new(recipe, Loader::new(self.scripts, self.on_clash).caps(self.caps));
         let mut engine = self.observers.into_iter().fold(Engine::new(self.policy), Engine::observer);
@@ -323,6 +368,11 @@ impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Builder").field("workspace", &self.workspace).finish_non_exhaustive()
     }
+}
+
+fn upstreams(settings: UpstreamSettings, supervisor: Option<Supervisor>, http: HttpClient) -> Upstreams {
+    let UpstreamSettings { specs, directory, variables, tokens, browser } = settings;
+    Upstreams::new(specs, &client::Services { supervisor, http, variables, tokens, browser, directory })
 }
 
 /// Adds the tools of modules; what does not load comes back as problems.

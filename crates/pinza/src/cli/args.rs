@@ -109,6 +109,12 @@ pub(crate) enum Command {
     Chat(Chat),
     /// Serve tools over MCP and the web console (not built yet)
     Serve(Serve),
+    /// The client's side of the official conformance suite
+    #[command(hide = true)]
+    ConformanceClient {
+        /// Where the suite's server listens
+        url: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -17,6 +17,7 @@ mod calls;
 mod chat;
 mod completions;
 mod config;
+mod conformance;
 mod doctor;
 mod env;
 mod groups;
@@ -85,6 +86,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Chat(arguments) => chat::run(global, printer, arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::ConformanceClient { url } => conformance::run(&url),
     }
 }
 
