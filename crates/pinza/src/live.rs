@@ -6,12 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
-use pinza_core::{
-    Failure, GroupName, Registry, Snapshot, ToolContext, ToolDefinition, ToolName, selects,
-};
+use pinza_core::{Failure, GroupName, Registry, Snapshot, ToolContext, ToolDefinition, ToolName, selects};
 use pinza_host::process::Supervisor;
-use pinza_mcp::client::{Shelf, ShelfProblem, Upstreams};
 use pinza_js::{Code, Host, JsTool, Libraries, Loaded, LoadedTool, Loader, OnClash, Place, Problem};
+use pinza_mcp::client::{Shelf, ShelfProblem, Upstreams};
 
 /// What all clones of a [`Pinza`](crate::Pinza) share.
 pub(crate) struct Live {
@@ -236,8 +234,11 @@ impl Scripts {
     fn register_upstreams(&mut self, registry: &mut Registry, upstreams: &Upstreams) -> Vec<Problem> {
         let Shelf { tools, groups, problems } = upstreams.shelf();
         let mut problems: Vec<Problem> = problems.into_iter().map(upstream_problem).collect();
-        let taken: HashSet<GroupName> =
-            groups.iter().filter(|group| registry.group(group.name.as_str()).is_some()).map(|group| group.name.clone()).collect();
+        let taken: HashSet<GroupName> = groups
+            .iter()
+            .filter(|group| registry.group(group.name.as_str()).is_some())
+            .map(|group| group.name.clone())
+            .collect();
         for name in &taken {
             let message = format!("there is a group '{name}' already; give the server another name");
             problems.push(problem(format!("mcp.servers.{name}"), message));
@@ -253,7 +254,10 @@ impl Scripts {
                 Err(clash) => problems.push(problem(source.to_string(), clash.to_string())),
             }
         }
-        groups.into_iter().filter(|group| !taken.contains(&group.name)).for_each(|group| registry.register_group(group));
+        groups
+            .into_iter()
+            .filter(|group| !taken.contains(&group.name))
+            .for_each(|group| registry.register_group(group));
         problems
     }
 }

@@ -7,6 +7,7 @@ mod config;
 mod home;
 mod project;
 mod terminal;
+mod upstreams;
 
 fn main() -> ExitCode {
     match pinza::run_if_helper() {

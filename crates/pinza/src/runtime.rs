@@ -116,8 +116,6 @@ pub struct UpstreamSettings {
     pub variables: Arc<dyn Variables>,
     /// Where tokens are kept; without it they last as long as this runtime.
     pub tokens: Option<Arc<VariableStore>>,
-    /// Who signs in where a server wants it.
-    pub browser: Option<Arc<dyn Browser>>,
 }
 
 impl std::fmt::Debug for UpstreamSettings {
@@ -171,6 +169,7 @@ pub struct Builder {
     disabled: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
     upstreams: Option<UpstreamSettings>,
+    browser: Option<Arc<dyn Browser>>,
 }
 
 impl Builder {
@@ -293,6 +292,13 @@ impl Builder {
         self
     }
 
+    /// Who signs in where a server wants it. Without one such a server is refused, with a hint.
+    #[must_use]
+    pub fn browser(mut self, browser: Arc<dyn Browser>) -> Self {
+        self.browser = Some(browser);
+        self
+    }
+
     /// Adds a Rust tool.
     #[must_use]
     pub fn tool(self, tool: impl NativeTool) -> Self {
@@ -325,7 +331,12 @@ impl Builder {
         let supervisor = self.helper.map(Supervisor::new);
         let upstreams = match self.upstreams {
             // Where answers stand in for the network, no server is reached.
-            Some(settings) if is_online => upstreams(settings, supervisor.clone(), http.clone()),
+            Some(settings) if is_online => {
+                let UpstreamSettings { specs, directory, variables, tokens } = settings;
+                let (supervisor, http, browser) = (supervisor.clone(), http.clone(), self.browser);
+                let services = client::Services { supervisor, http, variables, tokens, browser, directory };
+                Upstreams::new(specs, &services)
+            }
             _ => Upstreams::default(),
         };
         let services = Services {
@@ -368,11 +379,6 @@ impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Builder").field("workspace", &self.workspace).finish_non_exhaustive()
     }
-}
-
-fn upstreams(settings: UpstreamSettings, supervisor: Option<Supervisor>, http: HttpClient) -> Upstreams {
-    let UpstreamSettings { specs, directory, variables, tokens, browser } = settings;
-    Upstreams::new(specs, &client::Services { supervisor, http, variables, tokens, browser, directory })
 }
 
 /// Adds the tools of modules; what does not load comes back as problems.

@@ -62,7 +62,10 @@ impl Call<'_> {
         let request = CallToolRequest::new(params);
         let peer = self.connection.peer();
         let sent = peer
-            .send_request_with_option(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options())
+            .send_request_with_option(
+                ClientRequest::CallToolRequest(request),
+                PeerRequestOptions::no_options(),
+            )
             .await;
         let handle = match sent {
             Ok(handle) => handle,
@@ -132,7 +135,8 @@ impl Call<'_> {
                 }
                 _ => return Err(self.failed("wants input of a kind that Pinza does not give")),
             };
-            let answer = serde_json::to_value(answer).map_err(|error| ToolError::execution(error.to_string()))?;
+            let answer =
+                serde_json::to_value(answer).map_err(|error| ToolError::execution(error.to_string()))?;
             responses.insert(key, answer);
         }
         Ok(((!responses.is_empty()).then_some(responses), wanted.request_state))

@@ -3,16 +3,17 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use pinza_core::visible;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, RoleClient,
     model::{PaginatedRequestParams, ProtocolVersion, Tool},
     service::{ClientInitializeError, Peer, RunningService, ServiceError},
     transport::{
-        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        StreamableHttpClientTransport,
+        async_rw::AsyncRwTransport,
         streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
     },
 };
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use url::Url;
 
@@ -74,7 +75,11 @@ impl StartError {
 
 impl Connection {
     /// Within the spec's time to start. `last` is the protocol that the server spoke before.
-    pub(crate) async fn open(spec: &Spec, services: &Services, last: Option<&str>) -> Result<Self, StartError> {
+    pub(crate) async fn open(
+        spec: &Spec,
+        services: &Services,
+        last: Option<&str>,
+    ) -> Result<Self, StartError> {
         let late = |_| StartError {
             message: format!("it did not answer within {} s", spec.start_timeout.as_secs()),
             log: String::new(),
@@ -92,7 +97,11 @@ impl Connection {
         }
     }
 
-    async fn greet(spec: &Spec, services: &Services, lifecycle: ClientLifecycleMode) -> Result<Self, StartError> {
+    async fn greet(
+        spec: &Spec,
+        services: &Services,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<Self, StartError> {
         match &spec.launch {
             Launch::Command { argv, env, directory } => {
                 let supervisor = services.supervisor.as_ref().ok_or_else(|| {
@@ -245,8 +254,10 @@ fn header_map(
 ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let parse = |(name, value): (String, String)| {
         let shown = visible(&name);
-        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("'{shown}' is no header's name"))?;
-        let mut value = HeaderValue::from_str(&value).map_err(|_| format!("the header {shown} has no usable value"))?;
+        let parsed =
+            HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("'{shown}' is no header's name"))?;
+        let mut value =
+            HeaderValue::from_str(&value).map_err(|_| format!("the header {shown} has no usable value"))?;
         value.set_sensitive(true);
         Ok((parsed, value))
     };
@@ -328,7 +339,9 @@ pub(crate) fn request_error(error: &ServiceError) -> String {
 fn link_error(error: &(dyn std::error::Error + 'static)) -> String {
     let mut current = Some(error);
     while let Some(error) = current {
-        if let Some(StreamableHttpError::Client(known)) = error.downcast_ref::<StreamableHttpError<LinkError>>() {
+        if let Some(StreamableHttpError::Client(known)) =
+            error.downcast_ref::<StreamableHttpError<LinkError>>()
+        {
             return visible(&known.to_string());
         }
         current = error.source();

@@ -175,7 +175,8 @@ impl TokenStore {
     async fn write(&self) -> Result<(), AuthError> {
         let Some(disk) = &self.disk else { return Ok(()) };
         let record = self.memory().record.clone();
-        let text = serde_json::to_string(&record).map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+        let text = serde_json::to_string(&record)
+            .map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
         let (disk, key) = (Arc::clone(disk), self.key.clone());
         let text = zeroize::Zeroizing::new(text);
         let set = move || disk.set(&key, &text).map_err(|error| error.to_string());

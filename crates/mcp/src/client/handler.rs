@@ -10,9 +10,9 @@ use std::{
 use rmcp::{
     ClientHandler,
     model::{
-        ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-        ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, InitializeRequestParams,
-        ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId,
+        ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+        ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
+        InitializeRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId,
     },
     service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient},
 };
@@ -140,7 +140,11 @@ impl ClientHandler for Handler {
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
-    async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
         let text = progress_text(&params);
         self.calls.progress(params.progress_token, text);
     }
@@ -157,7 +161,7 @@ fn progress_text(params: &ProgressNotificationParam) -> String {
     };
     match &params.message {
         // Enough to read; a server could send anything.
-        Some(message) => format!("{amount}: {}", message.chars().take(500).collect::<String>()),
-        None => amount,
+        Some(message) => format!("{amount}: {}\n", message.chars().take(500).collect::<String>()),
+        None => format!("{amount}\n"),
     }
 }

@@ -107,7 +107,9 @@ impl Link {
                 _ => return Ok(response),
             }
         }
-        Err(refused(format!("the server asked for a sign-in {SIGN_INS} times for one request and was not content")))
+        Err(refused(format!(
+            "the server asked for a sign-in {SIGN_INS} times for one request and was not content"
+        )))
     }
 }
 
@@ -224,7 +226,8 @@ async fn answer(
         Err(_) if !expects_answer => Ok(StreamableHttpPostResponse::Accepted),
         Err(error) => {
             let start = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
-            let text = format!("the answer is no JSON-RPC message ({error}): {}", pinza_core::visible(&start));
+            let text =
+                format!("the answer is no JSON-RPC message ({error}): {}", pinza_core::visible(&start));
             Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(text)))
         }
     }
@@ -240,7 +243,9 @@ async fn rejection(
 ) -> Result<StreamableHttpPostResponse, Failed> {
     let status = response.status();
     let is_sign_in = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    if is_sign_in || status == StatusCode::TOO_MANY_REQUESTS || !has_type(&response, JSON) && status.is_server_error()
+    if is_sign_in
+        || status == StatusCode::TOO_MANY_REQUESTS
+        || !has_type(&response, JSON) && status.is_server_error()
     {
         return Err(status_error(&response));
     }
@@ -272,8 +277,12 @@ async fn rejection(
 fn status_error(response: &Response) -> Failed {
     let status = response.status();
     if status.is_redirection() {
-        let target = response.headers().get("location").and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
-        let text = format!("HTTP {status}: the server is at {}; configure that address", pinza_core::visible(target));
+        let target =
+            response.headers().get("location").and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
+        let text = format!(
+            "HTTP {status}: the server is at {}; configure that address",
+            pinza_core::visible(target)
+        );
         return StreamableHttpError::UnexpectedServerResponse(Cow::Owned(text));
     }
     let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -285,7 +294,10 @@ fn with_complaint(error: Failed, status: StatusCode, body: &[u8]) -> Failed {
         return error;
     }
     let text = String::from_utf8_lossy(&body[..body.len().min(COMPLAINT_LIMIT)]).into_owned();
-    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}: {}", pinza_core::visible(&text))))
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
+        "HTTP {status}: {}",
+        pinza_core::visible(&text)
+    )))
 }
 
 /// All challenges of an answer, as one.

@@ -9,7 +9,9 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use rmcp::transport::auth::{AuthorizationManager, OAuthClientConfig, ScopeUpgradeConfig, WWWAuthenticateParams};
+use rmcp::transport::auth::{
+    AuthorizationManager, OAuthClientConfig, ScopeUpgradeConfig, WWWAuthenticateParams,
+};
 use tokio::sync::Mutex;
 use url::Url;
 
@@ -43,7 +45,12 @@ struct Session {
 }
 
 impl Authorizer {
-    pub(crate) async fn new(name: &UpstreamName, url: &Url, sign_in: &SignIn, services: &Services) -> Result<Self, String> {
+    pub(crate) async fn new(
+        name: &UpstreamName,
+        url: &Url,
+        sign_in: &SignIn,
+        services: &Services,
+    ) -> Result<Self, String> {
         let tokens = TokenStore::new(name, url, services);
         let client = Arc::new(GuardedClient::new(services.http.clone(), url));
         let mut manager =
@@ -133,15 +140,21 @@ impl Authorizer {
     }
 
     /// Asks the person. `scopes` where it is known what to ask for, else what the server says.
-    async fn authorize(&self, session: &mut Session, challenge: Option<&str>, scopes: &[String]) -> Result<(), String> {
+    async fn authorize(
+        &self,
+        session: &mut Session,
+        challenge: Option<&str>,
+        scopes: &[String],
+    ) -> Result<(), String> {
         let browser = self.services.browser.clone().ok_or_else(|| {
             format!("{} wants you to sign in. Do it with: pinza mcp test {}", self.name, self.name)
         })?;
         session.is_ready = false;
         let found = session.manager.resolve_metadata_from_challenge(challenge).await.map_err(told)?;
         let issuer = found.metadata.issuer.clone();
-        let takes_metadata_urls = found.metadata.additional_fields.get("client_id_metadata_document_supported")
-            == Some(&serde_json::Value::Bool(true));
+        let takes_metadata_urls =
+            found.metadata.additional_fields.get("client_id_metadata_document_supported")
+                == Some(&serde_json::Value::Bool(true));
         check_endpoint(&found.metadata.authorization_endpoint)?;
         session.manager.set_metadata(found.metadata);
 
@@ -186,10 +199,20 @@ impl Authorizer {
             let look_up = |text: &String| expand(text, &*self.services.variables);
             let secret = self.sign_in.client_secret.as_ref().map(look_up).transpose()?;
             let secret = secret.map(|secret| secret.expose().to_owned());
-            return Ok(Registration { client_id: id.clone(), client_secret: secret, redirect: address, issuer });
+            return Ok(Registration {
+                client_id: id.clone(),
+                client_secret: secret,
+                redirect: address,
+                issuer,
+            });
         }
         if let Some(id) = self.sign_in.client_metadata_url.as_ref().filter(|_| takes_metadata_urls) {
-            return Ok(Registration { client_id: id.clone(), client_secret: None, redirect: address, issuer });
+            return Ok(Registration {
+                client_id: id.clone(),
+                client_secret: None,
+                redirect: address,
+                issuer,
+            });
         }
         if let Some(kept) = kept.filter(|kept| kept.redirect == address) {
             return Ok(kept);

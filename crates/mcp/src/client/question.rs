@@ -49,7 +49,8 @@ fn answer_of_yes(schema: &Value) -> Option<Map<String, Value>> {
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|one| one == name));
-    let is_open_box = |field: &Value| field.get("default").is_none() && field.get("type") == Some(&"boolean".into());
+    let is_open_box =
+        |field: &Value| field.get("default").is_none() && field.get("type") == Some(&"boolean".into());
     let boxes = fields.values().filter(|field| is_open_box(field)).count();
     let mut yes = Map::new();
     for (name, field) in fields {

@@ -107,7 +107,8 @@ impl Record {
         // Two processes that write at once have a file each; the last one stays.
         let draft = path.with_extension(format!("{}.new", std::process::id()));
         let write = || -> io::Result<()> {
-            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
             file.write_all(&text)?;
             file.sync_all()?;
             fs::rename(&draft, path)
@@ -147,7 +148,9 @@ impl Record {
         for new in &seen.tools {
             match accepted.tool(&new.name) {
                 None => changes.push(Change::Added(new.clone())),
-                Some(old) if old != new => changes.push(Change::Changed { old: old.clone(), new: new.clone() }),
+                Some(old) if old != new => {
+                    changes.push(Change::Changed { old: old.clone(), new: new.clone() })
+                }
                 Some(_) => {}
             }
         }
@@ -180,7 +183,8 @@ mod tests {
 
     #[test]
     fn what_differs_is_seen_and_what_is_as_before_is_not() {
-        let mut record = Record { accepted: Some(face(vec![tool("a", "1"), tool("b", "1")])), ..Record::default() };
+        let mut record =
+            Record { accepted: Some(face(vec![tool("a", "1"), tool("b", "1")])), ..Record::default() };
         record.see(face(vec![tool("a", "1"), tool("b", "1")]));
         assert_eq!(record.seen, None);
         record.see(face(vec![tool("a", "2"), tool("c", "1")]));

@@ -54,7 +54,8 @@ impl Redirect {
         let waiting = async {
             loop {
                 let Ok((mut stream, _)) = self.listener.accept().await else { continue };
-                let Ok(Some(target)) = timeout(Duration::from_secs(5), request_target(&mut stream)).await else {
+                let Ok(Some(target)) = timeout(Duration::from_secs(5), request_target(&mut stream)).await
+                else {
                     continue;
                 };
                 match self.read(&target) {
@@ -79,7 +80,8 @@ impl Redirect {
         if url.path() != "/callback" {
             return None;
         }
-        let value = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+        let value =
+            |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
         if let Some(error) = value("error") {
             let detail = value("error_description").map(|text| format!(" ({text})")).unwrap_or_default();
             return Some(Err(pinza_core::visible(&format!("the authorization server said {error}{detail}"))));

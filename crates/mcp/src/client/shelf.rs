@@ -14,7 +14,11 @@ use super::{
 
 /// The servers of a runtime. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Upstreams(Arc<[Arc<Upstream>]>);
+pub struct Upstreams {
+    all: Arc<[Arc<Upstream>]>,
+    /// None where no server was ever to be had.
+    services: Option<Services>,
+}
 
 /// Their tools and groups at one moment.
 #[derive(Default)]
@@ -46,19 +50,24 @@ pub struct ShelfProblem {
 impl Upstreams {
     pub fn new(specs: impl IntoIterator<Item = Spec>, services: &Services) -> Self {
         let upstream = |spec| Arc::new(Upstream::new(spec, services.clone()));
-        Self(specs.into_iter().map(upstream).collect())
+        Self { all: specs.into_iter().map(upstream).collect(), services: Some(services.clone()) }
+    }
+
+    /// A further server in the same surroundings, which is not one of these.
+    pub fn beside(&self, spec: Spec) -> Option<Arc<Upstream>> {
+        self.services.clone().map(|services| Arc::new(Upstream::new(spec, services)))
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Upstream>> {
-        self.0.iter().find(|upstream| upstream.spec().name.as_str() == name)
+        self.all.iter().find(|upstream| upstream.spec().name.as_str() == name)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Upstream>> {
-        self.0.iter()
+        self.all.iter()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// What they offer by what is written down. Starts nothing.
@@ -83,11 +92,14 @@ impl Shelf {
             Err(message) => return problem(None, message, false),
         };
         if upstream.is_held() {
-            let message = format!("the project's server {name} is held; look at it and accept it with: pinza mcp accept {name}");
+            let message = format!(
+                "the project's server {name} is held; look at it and accept it with: pinza mcp accept {name}"
+            );
             return problem(None, message, false);
         }
         let Some(record) = record else {
-            let message = format!("nothing is known of the server {name} yet; look at it with: pinza mcp test {name}");
+            let message =
+                format!("nothing is known of the server {name} yet; look at it with: pinza mcp test {name}");
             return problem(None, message, false);
         };
         let Ok(group) = GroupName::new(name.as_str()) else { return };
@@ -97,13 +109,18 @@ impl Shelf {
                 Ok(made) => tools.push(Arc::new(made) as Arc<dyn Tool>),
                 Err(reason) => {
                     let shown = pinza_core::visible(&tool.name);
-                    problem(Some(index), format!("the tool '{shown}' of {name} is left out: {reason}"), false);
+                    problem(
+                        Some(index),
+                        format!("the tool '{shown}' of {name} is left out: {reason}"),
+                        false,
+                    );
                 }
             }
         }
         let changes = record.changes().len();
         if changes > 0 {
-            let message = format!("{name} is not what was accepted ({changes} changes); see: pinza mcp diff {name}");
+            let message =
+                format!("{name} is not what was accepted ({changes} changes); see: pinza mcp diff {name}");
             problem(None, message, true);
         }
         for tool in tools {

@@ -25,7 +25,9 @@ impl UpstreamName {
         }
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(fits) {
-            return Err(format!("'{shown}' cannot name a server: use a-z, 0-9, _ and -, with a letter first"));
+            return Err(format!(
+                "'{shown}' cannot name a server: use a-z, 0-9, _ and -, with a letter first"
+            ));
         }
         // `a__b` with a tool `c` would be `a` with a tool `b__c`.
         if name.contains("__") || name.ends_with('_') {

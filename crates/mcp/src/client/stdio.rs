@@ -168,12 +168,14 @@ impl<R> BoundedLines<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         match Pin::new(&mut self.inner).poll_read(cx, buf) {
-            Poll::Ready(Ok(())) => {
-                Poll::Ready(self.count(&buf.filled()[before..]))
-            }
+            Poll::Ready(Ok(())) => Poll::Ready(self.count(&buf.filled()[before..])),
             other => other,
         }
     }

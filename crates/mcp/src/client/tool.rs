@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use pinza_core::{
-    Arguments, BoxFuture, CallContext, Parameters, Tool, ToolDefinition, ToolName, ToolResult,
-};
+use pinza_core::{Arguments, BoxFuture, CallContext, Parameters, Tool, ToolDefinition, ToolName, ToolResult};
 
 use super::{
     record::SeenTool,
@@ -23,12 +21,16 @@ impl UpstreamTool {
     /// Why a tool cannot be offered, if it cannot. A name is taken as it is or not at all: what a model calls is what
     /// its server documents.
     pub(crate) fn new(upstream: &Arc<Upstream>, tool: &SeenTool, standing: Standing) -> Result<Self, String> {
-        let name = ToolName::new(format!("{}__{}", upstream.spec().name, tool.name)).map_err(|error| error.to_string())?;
+        let name = ToolName::new(format!("{}__{}", upstream.spec().name, tool.name))
+            .map_err(|error| error.to_string())?;
         let definition = match standing {
             // Nobody has read its words yet, so no model does.
             Standing::Added => {
                 let server = &upstream.spec().name;
-                ToolDefinition::new(name, format!("Held: {server} added this tool, and nobody accepted it yet"))
+                ToolDefinition::new(
+                    name,
+                    format!("Held: {server} added this tool, and nobody accepted it yet"),
+                )
             }
             Standing::Accepted | Standing::Changed => definition(name, tool, upstream)?,
         };
@@ -41,7 +43,11 @@ impl Tool for UpstreamTool {
         &self.definition
     }
 
-    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext<'a>) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolResult> {
         Box::pin(async move {
             match self.standing {
                 Standing::Added if !self.is_accepted_now() => {

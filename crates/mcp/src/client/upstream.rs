@@ -55,7 +55,10 @@ enum Slot {
     /// itself within the time to start.
     Starting(watch::Receiver<Option<Started>>),
     Ready(Arc<Connection>, Instant),
-    Cooling { until: Instant, error: Arc<StartError> },
+    Cooling {
+        until: Instant,
+        error: Arc<StartError>,
+    },
 }
 
 type Started = Result<Arc<Connection>, Arc<StartError>>;
@@ -127,8 +130,12 @@ impl Upstream {
     /// What is started, for comparing.
     pub fn launch_key(&self) -> String {
         match &self.spec.launch {
-            Launch::Command { argv, env, .. } => serde_json::json!({ "command": argv, "env": env }).to_string(),
-            Launch::Http { url, headers, .. } => serde_json::json!({ "url": url, "headers": headers }).to_string(),
+            Launch::Command { argv, env, .. } => {
+                serde_json::json!({ "command": argv, "env": env }).to_string()
+            }
+            Launch::Http { url, headers, .. } => {
+                serde_json::json!({ "url": url, "headers": headers }).to_string()
+            }
         }
     }
 
@@ -140,10 +147,10 @@ impl Upstream {
 
     /// Starts it, lists its tools, and writes down what was seen.
     pub async fn contact(self: &Arc<Self>) -> Result<Contact, UpstreamError> {
-        let connection = self.connection().await.map_err(|error| UpstreamError {
-            message: error.message.clone(),
-            log: error.log.clone(),
-        })?;
+        let connection = self
+            .connection()
+            .await
+            .map_err(|error| UpstreamError { message: error.message.clone(), log: error.log.clone() })?;
         let failed = |message: String| UpstreamError { message, log: connection.log() };
         let record = self.record().map_err(failed)?.unwrap_or_default();
         Ok(Contact { facts: connection.facts.clone(), record, log: connection.log() })
@@ -176,7 +183,7 @@ impl Upstream {
         context: &CallContext<'_>,
     ) -> ToolResult {
         if self.is_held() {
-            return Err(self.held("is new, and nothing of it was started yet"));
+            return Err(self.refusal());
         }
         let connection = self.connection().await.map_err(|error| self.not_started(&error))?;
         self.check(accepted)?;
@@ -204,6 +211,11 @@ impl Upstream {
             true => Ok(()),
             false => Err(self.held(&format!("changed its tool '{}' since it was accepted", accepted.name))),
         }
+    }
+
+    /// What is said of a server that may not be started yet.
+    pub fn refusal(&self) -> ToolError {
+        self.held("is new, and nothing of it was started yet")
     }
 
     pub(crate) fn held(&self, why: &str) -> ToolError {
@@ -279,7 +291,8 @@ impl Upstream {
                 return Err(Arc::new(StartError { log: connection.log(), ..StartError::new(message) }));
             }
             Err(_) => {
-                let message = format!("it did not list its tools within {} s", self.spec.start_timeout.as_secs());
+                let message =
+                    format!("it did not list its tools within {} s", self.spec.start_timeout.as_secs());
                 return Err(Arc::new(StartError { log: connection.log(), ..StartError::new(message) }));
             }
         };
@@ -297,6 +310,9 @@ impl Upstream {
         record.see(face.clone());
         if let Some(revision) = revision {
             record.revision = Some(revision.to_owned());
+        }
+        if record.accepted.is_none() {
+            record.launch = self.launch_key();
         }
         // Trusted by being configured. What comes later is looked at.
         if is_first && self.spec.origin == Origin::User {
@@ -367,7 +383,9 @@ impl std::fmt::Debug for Upstream {
 
 /// Looks again whenever the server says that its tools changed, as long as both are there.
 async fn follow(upstream: std::sync::Weak<Upstream>, connection: std::sync::Weak<Connection>) {
-    let Some(changed) = connection.upgrade().map(|connection| Arc::clone(&connection.changed)) else { return };
+    let Some(changed) = connection.upgrade().map(|connection| Arc::clone(&connection.changed)) else {
+        return;
+    };
     loop {
         // Without a bound, a connection that is gone would be waited for.
         let told = tokio::time::timeout(Duration::from_secs(5), changed.notified()).await;
@@ -400,4 +418,3 @@ fn tail(log: &str) -> String {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
-

@@ -9,7 +9,9 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, anyhow};
 use pinza::{
     Pinza, UpstreamSettings,
-    core::{BoxFuture, Caller, Capability, Permission, Permits, ToolCall, ToolError, YesApprover, capability},
+    core::{
+        BoxFuture, Caller, Capability, Permission, Permits, ToolCall, ToolError, YesApprover, capability,
+    },
     host::http::{HttpClient, HttpOptions, HttpRequest},
     mcp::client::{Browser, Launch, NoVariables, Revision, SignIn, Spec, UpstreamName},
 };
@@ -39,7 +41,9 @@ struct PlannedCall {
 
 pub(crate) fn run(url: &str) -> Result {
     let context: Given = match std::env::var("MCP_CONFORMANCE_CONTEXT") {
-        Ok(text) => serde_json::from_str(&text).context("MCP_CONFORMANCE_CONTEXT is not what was expected")?,
+        Ok(text) => {
+            serde_json::from_str(&text).context("MCP_CONFORMANCE_CONTEXT is not what was expected")?
+        }
         Err(_) => Given::default(),
     };
     let revision = match std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION") {
@@ -71,8 +75,8 @@ async fn converse(url: &str, context: &Given, revision: Revision, directory: &st
             directory: directory.to_owned(),
             variables: Arc::new(NoVariables),
             tokens: None,
-            browser: Some(Arc::new(Robot::new()?)),
         })
+        .browser(Arc::new(Robot::new()?))
         .build()?;
     let upstream = pinza.upstreams().get("suite").context("there is no upstream")?;
     let contact = upstream.contact().await.map_err(|error| anyhow!("{error}"))?;
@@ -82,7 +86,7 @@ async fn converse(url: &str, context: &Given, revision: Revision, directory: &st
         let planned = context.tool_calls.iter().find(|call| call.name == tool.name);
         let arguments = match planned {
             Some(call) => Value::Object(call.arguments.clone()),
-            None => sample(&tool.input_schema),
+            None => sample(&pinza, &tool.input_schema),
         };
         let call = ToolCall::new(&tool.name, format!("suite__{}", tool.name), arguments);
         let outcome = pinza.engine().call(call, &pinza.scope(Caller::Cli)).await;
@@ -96,17 +100,26 @@ async fn converse(url: &str, context: &Given, revision: Revision, directory: &st
     }
 }
 
-/// Arguments that a schema's required parameters take.
-fn sample(schema: &Value) -> Value {
+/// Arguments that a schema's required parameters take. The suite has one that wants a tool's schema back as the client
+/// holds it.
+fn sample(pinza: &Pinza, schema: &Value) -> Value {
+    let held = || {
+        let snapshot = pinza.snapshot();
+        let entry = snapshot.get("suite__json_schema_2020_12_tool")?;
+        Some(entry.definition().parameters.schema().clone())
+    };
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let value = |name: &str| match schema["properties"][name]["type"].as_str() {
         Some("number" | "integer") => json!(5),
         Some("boolean") => json!(true),
         Some("array") => json!([]),
+        Some("object") if name == "schema" => held().unwrap_or_default(),
         Some("object") => json!({}),
         _ => json!("test"),
     };
-    Value::Object(required.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), value(name))).collect())
+    Value::Object(
+        required.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), value(name))).collect(),
+    )
 }
 
 /// Takes the browser's place: opens the page and follows it back.

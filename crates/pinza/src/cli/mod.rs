@@ -23,6 +23,7 @@ mod env;
 mod groups;
 mod journal;
 mod memory;
+mod mcp;
 mod module;
 mod policy;
 #[cfg(test)]
@@ -74,6 +75,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Tools(command) => tools::run(global, printer, command),
         Command::Groups(command) => groups::run(global, printer, command),
         Command::Module(command) => module::run(global, printer, command),
+        Command::Mcp(command) => mcp::run(global, printer, command),
         Command::Schema(arguments) => schema::run(global, printer, arguments),
         Command::Config(command) => config::run(global, printer, command),
         Command::Env(command) => env::run(global, printer, command),

@@ -8,10 +8,11 @@ use std::{
 
 use anyhow::Context;
 use pinza::{
-    Builder, Pinza, Policy, Rule, Verdict,
+    Builder, Pinza, Policy, Rule, UpstreamSettings, Verdict,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::{Caps, Place},
     state::Store,
+    mcp::client::Origin as UpstreamOrigin,
 };
 use serde::Serialize;
 
@@ -21,6 +22,7 @@ use crate::{
     home::{Home, Origin},
     project::{CHANGED, Project, ProjectConfig, Trust, TrustedTools, UNKNOWN},
     terminal::TerminalApprover,
+    upstreams::{ConfigVariables, ServerTable},
 };
 
 /// Something that was not loaded or cannot work, and why.
@@ -87,7 +89,8 @@ impl Session {
             .disable(config.tools.disabled.clone())
             .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?)
-            .modules(module_directories(global, &home));
+            .modules(module_directories(global, &home))
+            .upstreams(upstreams(global, &home, &config, &workspace, project.as_ref(), &project_config)?);
         if global.allow_override {
             builder = builder.allow_override();
         }
@@ -98,6 +101,8 @@ impl Session {
             .build()
             .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
         problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
+        problems
+            .extend(project.iter().flat_map(|project| refused_servers(project, &project_config, &config)));
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = script_faults(&pinza);
         Ok(Self { home, config, pinza, problems, faults })
@@ -225,6 +230,48 @@ fn refused(project: &Project, config: &ProjectConfig, caps: Caps) -> Vec<Problem
     let limit = |key: &str| format!("a project cannot raise policy.limits.{key}; it does not count");
     let limits = config.limits().wider_than(caps).into_iter().map(|key| problem(None, limit(key)));
     rules.chain(limits).collect()
+}
+
+/// The user's servers, and a project's as far as it may have them.
+fn upstreams(
+    global: &Global,
+    home: &Home,
+    config: &Config,
+    workspace: &Path,
+    project: Option<&Project>,
+    project_config: &ProjectConfig,
+) -> Result<UpstreamSettings> {
+    let mut specs = config.mcp.specs(workspace)?;
+    for (name, server) in &project_config.mcp.servers {
+        let Some(project) = project else { break };
+        if !server.wants_variables() && !config.mcp.servers.contains_key(name) {
+            specs.push(server.spec(name, workspace, UpstreamOrigin::Project(project.path.clone()))?);
+        }
+    }
+    let open = config.env.clone().into_iter().chain(global.env.clone());
+    Ok(UpstreamSettings {
+        specs,
+        directory: home.path.join("mcp"),
+        variables: ConfigVariables::new(open, env::open(home)?),
+        tokens: Some(Arc::new(env::open_tokens(home)?)),
+    })
+}
+
+/// Servers that a project wants and does not get.
+fn refused_servers(project: &Project, project_config: &ProjectConfig, config: &Config) -> Vec<Problem> {
+    let file = project.path.join("config.toml").display().to_string();
+    let problem = |message: String| Problem { file: Some(file.clone()), entry: None, message };
+    let refusal = |(name, server): (&String, &ServerTable)| {
+        if config.mcp.servers.contains_key(name) {
+            return Some(problem(format!(
+                "there is a server '{name}' in your own configuration; the project's does not count"
+            )));
+        }
+        server.wants_variables().then(|| {
+            problem(format!("a project cannot hand variables to a server; '{name}' does not count, unless you configure it yourself"))
+        })
+    };
+    project_config.mcp.servers.iter().filter_map(refusal).collect()
 }
 
 /// A tool, a group, or a name of the catalog that this build does not have yet.
