@@ -1,6 +1,6 @@
 //! A server that answers: started or reached, greeted, and its tools listed.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use pinza_core::visible;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
@@ -301,9 +301,8 @@ fn seen(tool: Tool) -> SeenTool {
 }
 
 async fn not_greeted(error: &ClientInitializeError, process: &Process) -> StartError {
-    // What it has to say may still be on its way.
     let end = process.end().await;
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    process.settle().await;
     let log = process.log.shown();
     match end {
         Some(end) => StartError { message: format!("{end} before it answered"), log, hopeful: true },

@@ -56,6 +56,17 @@ impl Process {
         Ok((process, (BoundedLines::new(read, MESSAGE_LIMIT, overlong), write)))
     }
 
+    /// Waits a moment for what is on its way to the log.
+    pub(crate) async fn settle(&self) {
+        for _ in 0..50 {
+            let before = self.log.total();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            if self.log.total() == before {
+                return;
+            }
+        }
+    }
+
     /// How it ended, if it has, or is about to.
     pub(crate) async fn end(&self) -> Option<String> {
         let mut end = self.end.clone();
@@ -124,6 +135,11 @@ impl Log {
             0 => kept,
             dropped => format!("[{dropped} bytes before this were left out]\n{kept}"),
         }
+    }
+
+    fn total(&self) -> u64 {
+        let text = self.text();
+        text.dropped + text.bytes.len() as u64
     }
 
     pub(crate) fn is_overlong(&self) -> bool {

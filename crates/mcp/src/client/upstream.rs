@@ -151,6 +151,9 @@ impl Upstream {
             .connection()
             .await
             .map_err(|error| UpstreamError { message: error.message.clone(), log: error.log.clone() })?;
+        if let Some(process) = &connection.process {
+            process.settle().await;
+        }
         let failed = |message: String| UpstreamError { message, log: connection.log() };
         let record = self.record().map_err(failed)?.unwrap_or_default();
         Ok(Contact { facts: connection.facts.clone(), record, log: connection.log() })
