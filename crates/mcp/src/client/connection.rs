@@ -1,6 +1,6 @@
 //! A server that answers: started or reached, greeted, and its tools listed.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use pinza_core::visible;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
@@ -21,7 +21,7 @@ use super::{
     MESSAGE_LIMIT,
     handler::{Calls, Handler},
     http::{Link, LinkError},
-    oauth::Authorizer,
+    oauth::{Authorizer, People},
     record::{Face, SeenTool},
     services::{Services, expand},
     spec::{Launch, Revision, SignIn, Spec},
@@ -44,6 +44,7 @@ pub(crate) struct Connection {
     pub(crate) changed: Arc<Notify>,
     pub(crate) process: Option<Process>,
     pub(crate) facts: Facts,
+    pub(crate) people: People,
 }
 
 /// What a server says about itself.
@@ -80,18 +81,13 @@ impl Connection {
         services: &Services,
         last: Option<&str>,
     ) -> Result<Self, StartError> {
-        let late = |_| StartError {
-            message: format!("it did not answer within {} s", spec.start_timeout.as_secs()),
-            log: String::new(),
-            hopeful: false,
-        };
-        let opening = Self::greet(spec, services, lifecycle(spec.revision, last));
-        let opened = tokio::time::timeout(spec.start_timeout, opening).await;
-        match opened.map_err(late)? {
+        let people = People::default();
+        let opening = Self::greet(spec, services, lifecycle(spec.revision, last), &people);
+        match within(spec.start_timeout, &people, opening).await? {
             // A server that dies of a question it does not know is asked in the old way.
             Err(error) if error.hopeful && spec.revision == Revision::Newest => {
-                let again = Self::greet(spec, services, ClientLifecycleMode::Initialize);
-                tokio::time::timeout(spec.start_timeout, again).await.map_err(late)?
+                let again = Self::greet(spec, services, ClientLifecycleMode::Initialize, &people);
+                within(spec.start_timeout, &people, again).await?
             }
             opened => opened,
         }
@@ -101,6 +97,7 @@ impl Connection {
         spec: &Spec,
         services: &Services,
         lifecycle: ClientLifecycleMode,
+        people: &People,
     ) -> Result<Self, StartError> {
         match &spec.launch {
             Launch::Command { argv, env, directory } => {
@@ -113,12 +110,13 @@ impl Connection {
                 let transport = AsyncRwTransport::new(read, write).with_max_line_length(MESSAGE_LIMIT);
                 let (handler, calls, changed) = handler();
                 match handler.serve_with_lifecycle(transport, lifecycle).await {
-                    Ok(running) => Ok(Self::of(running, calls, changed, Some(process))),
+                    Ok(running) => Ok(Self::of(running, calls, changed, Some(process), people)),
                     Err(error) => Err(not_greeted(&error, &process).await),
                 }
             }
             Launch::Http { url, headers, sign_in } => {
-                let link = link(spec, url, headers, sign_in, services).await.map_err(StartError::new)?;
+                let link =
+                    link(spec, url, headers, sign_in, services, people).await.map_err(StartError::new)?;
                 let headers = header_map(headers, services).map_err(StartError::new)?;
                 let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .custom_headers(headers)
@@ -127,7 +125,7 @@ impl Connection {
                 let transport = StreamableHttpClientTransport::with_client(link, config);
                 let (handler, calls, changed) = handler();
                 match handler.serve_with_lifecycle(transport, lifecycle).await {
-                    Ok(running) => Ok(Self::of(running, calls, changed, None)),
+                    Ok(running) => Ok(Self::of(running, calls, changed, None, people)),
                     Err(error) => Err(StartError::new(greeting_error(&error))),
                 }
             }
@@ -139,9 +137,10 @@ impl Connection {
         calls: Calls,
         changed: Arc<Notify>,
         process: Option<Process>,
+        people: &People,
     ) -> Self {
         let facts = facts(running.peer());
-        Self { running, calls, changed, process, facts }
+        Self { running, calls, changed, process, facts, people: people.clone() }
     }
 
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
@@ -208,6 +207,24 @@ fn handler() -> (Handler, Calls, Arc<Notify>) {
     (Handler { calls: calls.clone(), changed: Arc::clone(&changed) }, calls, changed)
 }
 
+/// The time to start is the server's. A person who signs in takes the time that it takes.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    people: &People,
+    opening: impl Future<Output = T>,
+) -> Result<T, StartError> {
+    tokio::pin!(opening);
+    loop {
+        match tokio::time::timeout(limit, &mut opening).await {
+            Ok(opened) => return Ok(opened),
+            Err(_) if people.are_busy() => {}
+            Err(_) => {
+                return Err(StartError::new(format!("it did not answer within {} s", limit.as_secs())));
+            }
+        }
+    }
+}
+
 fn lifecycle(revision: Revision, last: Option<&str>) -> ClientLifecycleMode {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     match (revision, last) {
@@ -230,12 +247,13 @@ async fn link(
     headers: &[(String, String)],
     sign_in: &SignIn,
     services: &Services,
+    people: &People,
 ) -> Result<Link, String> {
     // Who configures how to be known has decided.
     let has_own = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()));
     let authorizer = match has_own {
         true => None,
-        false => Some(Arc::new(Authorizer::new(&spec.name, url, sign_in, services).await?)),
+        false => Some(Arc::new(Authorizer::new(&spec.name, url, sign_in, services, people.clone()).await?)),
     };
     Link::new(authorizer).map_err(|error| error.to_string())
 }

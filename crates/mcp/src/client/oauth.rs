@@ -6,7 +6,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU32, Ordering},
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
 use rmcp::transport::auth::{
@@ -35,6 +35,17 @@ pub(crate) struct Authorizer {
     /// An async lock, because whoever signs in holds it until the token is there: the others wait and then find it.
     session: Mutex<Session>,
     step_ups: AtomicU32,
+    people: People,
+}
+
+/// Whether somebody is signing in right now.
+#[derive(Clone, Default)]
+pub(crate) struct People(Arc<AtomicBool>);
+
+impl People {
+    pub(crate) fn are_busy(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// What is known since the first sign-in or refresh of this process.
@@ -50,6 +61,7 @@ impl Authorizer {
         url: &Url,
         sign_in: &SignIn,
         services: &Services,
+        people: People,
     ) -> Result<Self, String> {
         let tokens = TokenStore::new(name, url, services);
         let client = Arc::new(GuardedClient::new(services.http.clone(), url));
@@ -67,6 +79,7 @@ impl Authorizer {
             tokens,
             session: Mutex::new(Session { manager, is_ready: false }),
             step_ups: AtomicU32::new(0),
+            people,
         })
     }
 
@@ -172,7 +185,10 @@ impl Authorizer {
 
         let wanted: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let page = session.manager.get_authorization_url(&wanted).await.map_err(told)?;
-        let callback = visit(&*browser, self.name.as_str(), &page, redirect).await?;
+        self.people.0.store(true, Ordering::Relaxed);
+        let callback = visit(&*browser, self.name.as_str(), &page, redirect).await;
+        self.people.0.store(false, Ordering::Relaxed);
+        let callback = callback?;
         session
             .manager
             .exchange_code_for_token_with_issuer(&callback.code, &callback.state, callback.issuer.as_deref())

@@ -76,7 +76,7 @@ pub struct Record {
 pub enum Change {
     Added(SeenTool),
     Removed(SeenTool),
-    Changed { old: SeenTool, new: SeenTool },
+    Changed { old: Box<SeenTool>, new: Box<SeenTool> },
     Summary { old: Option<String>, new: Option<String> },
     Title { old: Option<String>, new: Option<String> },
 }
@@ -149,7 +149,7 @@ impl Record {
             match accepted.tool(&new.name) {
                 None => changes.push(Change::Added(new.clone())),
                 Some(old) if old != new => {
-                    changes.push(Change::Changed { old: old.clone(), new: new.clone() })
+                    changes.push(Change::Changed { old: Box::new(old.clone()), new: Box::new(new.clone()) })
                 }
                 Some(_) => {}
             }
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(record.seen, None);
         record.see(face(vec![tool("a", "2"), tool("c", "1")]));
         let expected = [
-            Change::Changed { old: tool("a", "1"), new: tool("a", "2") },
+            Change::Changed { old: Box::new(tool("a", "1")), new: Box::new(tool("a", "2")) },
             Change::Added(tool("c", "1")),
             Change::Removed(tool("b", "1")),
         ];

@@ -1,6 +1,9 @@
 //! All configured servers, and what they put on offer.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use pinza_core::{Group, GroupName, Source, Tool, ToolMeta};
 
@@ -64,6 +67,11 @@ impl Upstreams {
 
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Upstream>> {
         self.all.iter()
+    }
+
+    /// Where it is written down what was seen of them; none where there is nobody to see.
+    pub fn directory(&self) -> Option<&Path> {
+        self.services.as_ref().filter(|_| !self.is_empty()).map(|services| services.directory.as_path())
     }
 
     pub fn is_empty(&self) -> bool {

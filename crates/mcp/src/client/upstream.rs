@@ -13,7 +13,7 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{
     call::Call,
-    connection::{Connection, Facts, StartError},
+    connection::{Connection, Facts, StartError, within},
     credentials::TokenStore,
     record::{Face, Record, SeenTool},
     services::Services,
@@ -286,18 +286,14 @@ impl Upstream {
         let record = self.record().map_err(|error| Arc::new(StartError::new(error)))?;
         let last = record.as_ref().and_then(|record| record.revision.as_deref());
         let connection = Connection::open(&self.spec, &self.services, last).await?;
-        let listed = tokio::time::timeout(self.spec.start_timeout, connection.face()).await;
+        let listed = within(self.spec.start_timeout, &connection.people, connection.face()).await;
         let face = match listed {
             Ok(Ok(face)) => face,
             Ok(Err(message)) => {
                 let message = format!("it does not list its tools: {message}");
                 return Err(Arc::new(StartError { log: connection.log(), ..StartError::new(message) }));
             }
-            Err(_) => {
-                let message =
-                    format!("it did not list its tools within {} s", self.spec.start_timeout.as_secs());
-                return Err(Arc::new(StartError { log: connection.log(), ..StartError::new(message) }));
-            }
+            Err(late) => return Err(Arc::new(StartError { log: connection.log(), ..late })),
         };
         self.see(face, Some(&connection.facts.revision)).map_err(|error| Arc::new(StartError::new(error)))?;
         let connection = Arc::new(connection);

@@ -29,8 +29,13 @@ impl Interest {
     }
 }
 
-pub(super) fn interests(places: &[Place]) -> BTreeSet<Interest> {
+/// `records` is where it is written down what other servers show, if there are any.
+pub(super) fn interests(places: &[Place], records: Option<&Path>) -> BTreeSet<Interest> {
     let mut interests = BTreeSet::new();
+    if let Some(records) = records {
+        interests.extend(entry(records));
+        interests.extend(records.canonicalize().ok().map(|directory| Interest { directory, name: None }));
+    }
     for place in places {
         let Some(directory) = place.directory() else { continue };
         // It may be removed, replaced, or come to exist.

@@ -183,7 +183,18 @@ async fn tools_that_change_under_way_are_held_at_once() {
     assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
     let reload = tokio::task::block_in_place(|| world.pinza.reload());
     assert_eq!(reload.changed, ["fix__echo"]);
-    assert_eq!(world.pinza.snapshot().get("fix__echo").unwrap().definition().description, "now evil");
+    let description = || world.pinza.snapshot().get("fix__echo").unwrap().definition().description.clone();
+    assert_eq!(description(), "now evil");
+    // A runtime that is watched sees by itself what another process accepts.
+    let _watch = tokio::task::block_in_place(|| world.pinza.watch()).unwrap();
+    let file = world.path("mcp/fix.json");
+    let accepted = std::fs::read_to_string(&file).unwrap().replace("now evil", "good again");
+    std::fs::write(&file, accepted).unwrap();
+    let start = Instant::now();
+    while description() != "good again" {
+        assert!(start.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
