@@ -146,10 +146,6 @@ fn a_dead_server_says_why() {
     let pinza = pinza();
     configured(&pinza, "dead", &["--die", "7"], "");
     configured(&pinza, "none", &[], "");
-    let config = std::fs::read_to_string(pinza.config_file())
-        .unwrap()
-        .replace("command = [\"node\",", "command = [\"node\",");
-    std::fs::write(pinza.config_file(), config).unwrap();
     let stderr = "error: The server dead cannot be used: it exited with code 7 before it answered\nIt printed:\n  the database is not there\n";
     check(&pinza, &["mcp", "test", "dead"], 1, "", stderr);
     let missing = pinza.run(&["mcp", "add", "lost", "--", "no-such-program-here"]);
@@ -313,9 +309,7 @@ fn nothing_of_a_server_survives_pinza() {
         let pinza = with_fixture(&[]);
         let mark = pinza.workspace().join("family");
         // A call that never ends, beside one that has left a family behind.
-        let script = format!(
-            "tools.call('fix__family', {{}}).then(r => {{ fs.writeFile('family', JSON.stringify(r)); return tools.call('fix__wait', {{}}) }})"
-        );
+        let script = "tools.call('fix__family', {}).then(r => { fs.writeFile('family', JSON.stringify(r)); return tools.call('fix__wait', {}) })";
         let tools = pinza.directory().join("tools");
         std::fs::create_dir_all(&tools).unwrap();
         std::fs::write(tools.join("both.json"), r#"{"name": "both", "description": "x", "timeout": 60}"#)
