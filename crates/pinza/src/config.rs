@@ -23,7 +23,6 @@ use pinza::{
     js::Caps,
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::upstreams::McpTable;
