@@ -3,6 +3,7 @@
 //! The only crate that knows rmcp: what it hands out and takes in is Pinza's own vocabulary,
 //! and an HTTP endpoint for whoever binds the port.
 
+pub mod client;
 pub mod conformance;
 #[expect(deprecated, reason = "logging, sampling and roots are deprecated, and part of both revisions")]
 pub mod server;

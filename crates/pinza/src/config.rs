@@ -23,8 +23,9 @@ use pinza::{
     js::Caps,
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
+
+use crate::upstreams::McpTable;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -37,9 +38,7 @@ pub(crate) struct Config {
     pub(crate) providers: IndexMap<String, ProviderTable>,
     pub(crate) agents: IndexMap<String, AgentTable>,
     pub(crate) search: SearchTable,
-    // Read by parts of Pinza that are yet to come; kept as they are.
-    #[serde(rename = "mcp")]
-    _mcp: IndexMap<String, Value>,
+    pub(crate) mcp: McpTable,
     pub(crate) journal: JournalTable,
 }
 
@@ -309,6 +308,7 @@ fn parse(path: &Path, text: &str) -> Result<(Config, DocumentMut)> {
     // Found here, a wrong origin is a fault of this file, and cannot be written to it.
     let rewrite = config.net.rewrite.clone().into_iter().collect();
     HttpClient::new(HttpOptions { rewrite, ..HttpOptions::default() }).map(drop).with_context(place)?;
+    config.mcp.check().with_context(place)?;
     let document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| anyhow!("{error}")).with_context(place)?;
     Ok((config, document))

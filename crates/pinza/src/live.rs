@@ -1,13 +1,17 @@
 //! The tools that there are now, and how they are made anew when scripts change.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
-use pinza_core::{Failure, Registry, Skill, SkillName, Snapshot, ToolContext, ToolName, selects};
+use pinza_core::{
+    Failure, GroupName, Registry, Skill, SkillName, Snapshot, ToolContext, ToolDefinition, ToolName, selects,
+};
 use pinza_host::process::Supervisor;
 use pinza_js::{Code, Host, JsTool, Libraries, Loaded, LoadedTool, Loader, OnClash, Place, Problem};
+use pinza_mcp::client::{Shelf, ShelfProblem, Upstreams};
 
 use crate::skills::SkillLoader;
 
@@ -42,6 +46,7 @@ pub(crate) struct Recipe {
     pub(crate) host: Option<Arc<Host>>,
     /// Without it there are no processes.
     pub(crate) supervisor: Option<Supervisor>,
+    pub(crate) upstreams: Upstreams,
 }
 
 /// What is remembered of scripts from one load to the next.
@@ -188,9 +193,10 @@ impl Recipe {
             Some(host) => scripts.register(&mut registry, self.on_clash, host),
             None => Default::default(),
         };
+        let of_upstreams = scripts.register_upstreams(&mut registry, &self.upstreams);
         let skill_problems = scripts.skills.register(&mut registry, self.on_clash);
-        let problems: Vec<Problem> =
-            self.problems.iter().cloned().chain(own).chain(skill_problems.iter().cloned()).collect();
+        let own = own.into_iter().chain(of_upstreams).chain(skill_problems.iter().cloned());
+        let problems: Vec<Problem> = self.problems.iter().cloned().chain(own).collect();
         let mut resolution = registry.resolve_all(&self.context);
         let failures = std::mem::take(&mut resolution.failures).into();
         let is_enabled = |meta: &_| !self.disabled.iter().any(|name| selects(name, meta));
@@ -240,6 +246,56 @@ impl Scripts {
         }
         (problems, libraries)
     }
+
+    /// Adds what other MCP servers offer, by what is written down of them. Their names are their own: what clashes is
+    /// left out.
+    fn register_upstreams(&mut self, registry: &mut Registry, upstreams: &Upstreams) -> Vec<Problem> {
+        let Shelf { tools, groups, problems } = upstreams.shelf();
+        let mut problems: Vec<Problem> = problems.into_iter().map(upstream_problem).collect();
+        let taken: HashSet<GroupName> = groups
+            .iter()
+            .filter(|group| registry.group(group.name.as_str()).is_some())
+            .map(|group| group.name.clone())
+            .collect();
+        for name in &taken {
+            let message = format!("there is a group '{name}' already; give the server another name");
+            problems.push(problem(format!("mcp.servers.{name}"), message));
+        }
+        for (tool, meta) in tools {
+            if meta.group.as_ref().is_some_and(|group| taken.contains(group)) {
+                continue;
+            }
+            let (name, source) = (meta.id.clone(), meta.source.clone());
+            let version = version_of(tool.definition());
+            match registry.register(tool, Some(meta)) {
+                Ok(()) => drop(self.versions.insert(name, version)),
+                Err(clash) => problems.push(problem(source.to_string(), clash.to_string())),
+            }
+        }
+        groups
+            .into_iter()
+            .filter(|group| !taken.contains(&group.name))
+            .for_each(|group| registry.register_group(group));
+        problems
+    }
+}
+
+fn upstream_problem(found: ShelfProblem) -> Problem {
+    let ShelfProblem { file, entry, message, warning, .. } = found;
+    Problem { entry, warning, ..problem(file.display().to_string(), message) }
+}
+
+fn problem(file: String, message: String) -> Problem {
+    Problem { file, entry: None, message, line: None, column: None, warning: false }
+}
+
+/// Another number whenever a model would read something else.
+fn version_of(definition: &ToolDefinition) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&definition.description, &definition.title, definition.read_only).hash(&mut hasher);
+    definition.parameters.schema().to_string().hash(&mut hasher);
+    definition.output_schema.as_ref().map(ToString::to_string).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The names of skills that are not the same in two snapshots.

@@ -8,6 +8,7 @@ mod home;
 mod log;
 mod project;
 mod terminal;
+mod upstreams;
 
 fn main() -> ExitCode {
     match pinza::run_if_helper() {

@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     config::{LimitsTable, write_whole},
     home::Home,
+    upstreams::McpTable,
 };
 
 /// What of a `.pinza/` is Pinza's to read; `out/` holds results and is not.
@@ -51,12 +52,14 @@ pub(crate) enum Trust {
     Changed,
 }
 
-/// What a project may say: rules and limits that narrow, and tools to switch off.
+/// What a project may say: rules and limits that narrow, tools to switch off, and servers, which are held until they
+/// are accepted.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ProjectConfig {
     policy: PolicyTable,
     tools: ToolsTable,
+    pub(crate) mcp: McpTable,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -115,9 +118,12 @@ impl Project {
     }
 
     pub(crate) fn config(&self) -> Result<ProjectConfig> {
-        toml_edit::de::from_str(&self.config_text()?)
+        let place = || format!("{} is not a valid project configuration", self.config_file().display());
+        let config: ProjectConfig = toml_edit::de::from_str(&self.config_text()?)
             .map_err(|error| anyhow::anyhow!("{}", error.to_string().trim_end()))
-            .with_context(|| format!("{} is not a valid project configuration", self.config_file().display()))
+            .with_context(place)?;
+        config.mcp.check().with_context(place)?;
+        Ok(config)
     }
 
     /// An absent file is an empty one.

@@ -22,11 +22,12 @@ use pinza_js::{
     Caps, Host, Loader, OnClash, Place, Pool, Problem, StandIn, WORK,
     module::{LoadedModules, Mode, ModuleCheck, load_modules},
 };
+use pinza_mcp::client::{self, Browser, Spec, Upstreams, Variables};
 use pinza_tools::Services;
 use serde_json::Value;
 
 use crate::{
-    live::{Live, Recipe},
+    live::{Live, Recipe, Reload},
     skills::SkillLoader,
 };
 
@@ -103,8 +104,36 @@ impl Pinza {
         self.live.recipe().context.bridge.clone()
     }
 
+    /// The other MCP servers whose tools there are.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.live.recipe().upstreams
+    }
+
+    /// Looks at scripts and at what is known of other servers anew. Blocking: it reads files.
+    pub fn reload(&self) -> Reload {
+        self.live.reload()
+    }
+
     pub(crate) fn live(&self) -> &Arc<Live> {
         &self.live
+    }
+}
+
+/// Other MCP servers, and what they need of their surroundings.
+#[derive(Clone)]
+pub struct UpstreamSettings {
+    pub specs: Vec<Spec>,
+    /// Where what was seen of them is kept.
+    pub directory: PathBuf,
+    /// What their configuration may refer to.
+    pub variables: Arc<dyn Variables>,
+    /// Where tokens are kept; without it they last as long as this runtime.
+    pub tokens: Option<Arc<VariableStore>>,
+}
+
+impl std::fmt::Debug for UpstreamSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UpstreamSettings").field("specs", &self.specs).finish_non_exhaustive()
     }
 }
 
@@ -155,6 +184,8 @@ pub struct Builder {
     disabled: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
     word_table: Option<Arc<dyn WordTable>>,
+    upstreams: Option<UpstreamSettings>,
+    browser: Option<Arc<dyn Browser>>,
 }
 
 impl Builder {
@@ -284,6 +315,20 @@ impl Builder {
         self
     }
 
+    /// Other MCP servers, each a group of tools. Nothing is started before one of its tools is called.
+    #[must_use]
+    pub fn upstreams(mut self, settings: UpstreamSettings) -> Self {
+        self.upstreams = Some(settings);
+        self
+    }
+
+    /// Who signs in where a server wants it. Without one such a server is refused, with a hint.
+    #[must_use]
+    pub fn browser(mut self, browser: Arc<dyn Browser>) -> Self {
+        self.browser = Some(browser);
+        self
+    }
+
     /// Adds a Rust tool.
     #[must_use]
     pub fn tool(self, tool: impl NativeTool) -> Self {
@@ -324,6 +369,16 @@ impl Builder {
             })
         });
         let supervisor = self.helper.map(Supervisor::new);
+        let upstreams = match self.upstreams {
+            // Where answers stand in for the network, no server is reached.
+            Some(settings) if is_online => {
+                let UpstreamSettings { specs, directory, variables, tokens } = settings;
+                let (supervisor, http, browser) = (supervisor.clone(), http.clone(), self.browser);
+                let services = client::Services { supervisor, http, variables, tokens, browser, directory };
+                Upstreams::new(specs, &services)
+            }
+            _ => Upstreams::default(),
+        };
         let services = Services {
             // Where answers stand in for the network, no tool goes around them.
             http: is_online.then_some(http),
@@ -351,6 +406,7 @@ impl Builder {
             on_clash: self.on_clash,
             host: js,
             supervisor,
+            upstreams,
         };
         let loader = Loader::new(self.scripts, self.on_clash).caps(self.caps);
         let skills = [Place::Builtin(pinza_tools::SKILLS)].into_iter().chain(self.skills).collect();

@@ -234,7 +234,8 @@ impl Notices {
     fn aim(&mut self, live: &Live) -> notify::Result<()> {
         // A directory may come to exist between finding out and asking: once more, until it is the same twice.
         for _ in 0..5 {
-            let wanted = interests(&live.places(), &live.skill_places());
+            let records = live.recipe().upstreams.directory();
+            let wanted = interests(&live.places(), &live.skill_places(), records);
             // Again those that are known: the directory may be another one of the same name.
             let directories: BTreeSet<_> = wanted.iter().map(|interest| &interest.directory).collect();
             for directory in &directories {

@@ -17,7 +17,7 @@ mod tree;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-pub use companion::{Companion, CompanionEnd};
+pub use companion::{Companion, CompanionEnd, Keeper};
 pub use env::check_env_name;
 pub(crate) use env::is_name as is_env_name;
 pub use supervise::supervise;
@@ -41,6 +41,8 @@ enum Wiring {
     Output,
     /// A socket as standard input, written and read; both streams of output are one log.
     Channel,
+    /// A socket as standard input and standard output; standard error is the log.
+    Dialogue,
 }
 
 /// Starts commands under the program that can supervise them.
@@ -125,7 +127,12 @@ impl Supervisor {
     /// Starts a command that Pinza talks with for as long as it likes. `timeout` and `output_limit` are left
     /// to the caller, who reads the streams.
     pub fn start(&self, command: &Command) -> Result<Companion, ProcessError> {
-        Companion::start(&self.program, command)
+        Companion::start(&self.program, command, Wiring::Channel)
+    }
+
+    /// As [`start`](Self::start), for a command that speaks a protocol on its standard input and output.
+    pub fn start_dialogue(&self, command: &Command) -> Result<Companion, ProcessError> {
+        Companion::start(&self.program, command, Wiring::Dialogue)
     }
 
     /// Runs a command to its end and answers with all its output; `on_output` sees each

@@ -73,8 +73,8 @@ impl Running {
     }
 
     /// The answer of a command that was not stopped.
-    pub(super) async fn finish(self, status: ExitStatus) -> Result<Finished, ProcessError> {
-        let (code, signal) = reported(self.control, status).await?;
+    pub(super) async fn finish(mut self, status: ExitStatus) -> Result<Finished, ProcessError> {
+        let (code, signal) = reported(self.control.as_mut(), status).await?;
         Ok(Finished { code, signal, stdout: self.stdout.bytes, stderr: self.stderr.bytes })
     }
 
@@ -142,7 +142,7 @@ pub(super) fn spawn(
 
 /// Exit code and signal of a command whose supervisor has ended by itself.
 pub(super) async fn reported(
-    control: Option<UnixStream>,
+    control: Option<&mut UnixStream>,
     status: ExitStatus,
 ) -> Result<(i32, Option<i32>), ProcessError> {
     let report = match control {
@@ -217,7 +217,7 @@ pub(super) fn socket_pair() -> io::Result<(UnixStream, OwnedFd)> {
     Ok((UnixStream::from_std(ours)?, theirs.into()))
 }
 
-async fn read_report(control: UnixStream) -> String {
+async fn read_report(control: &mut UnixStream) -> String {
     let mut report = Vec::new();
     // What cannot be read is no report, and the caller says so.
     let _ = timeout(DRAIN, control.take(REPORT_LIMIT).read_to_end(&mut report)).await;

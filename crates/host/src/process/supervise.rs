@@ -77,6 +77,7 @@ impl Job {
         let wiring = match args.next()?.to_str()? {
             "output" => Wiring::Output,
             "channel" => Wiring::Channel,
+            "dialogue" => Wiring::Dialogue,
             _ => return None,
         };
         let argv: Vec<OsString> = args.collect();
@@ -129,6 +130,11 @@ impl Job {
                 let streams = channel_streams();
                 let (channel, log) = streams.map_err(|error| format!("cannot pass on a channel: {error}"))?;
                 command.stdin(channel).stdout(log)
+            }
+            Wiring::Dialogue => {
+                let channel = rustix::stdio::stdout().try_clone_to_owned();
+                // What comes as standard output is passed on as such.
+                command.stdin(channel.map_err(|error| format!("cannot pass on a channel: {error}"))?)
             }
         };
         command.spawn().map_err(|error| {
@@ -211,6 +217,7 @@ fn half_arguments(half: Half, grace: Duration, wiring: Wiring, argv: &[OsString]
     let wiring = match wiring {
         Wiring::Output => "output",
         Wiring::Channel => "channel",
+        Wiring::Dialogue => "dialogue",
     };
     let mut arguments: Vec<OsString> =
         vec![SUPERVISE.into(), half.into(), grace.as_millis().to_string().into(), wiring.into()];

@@ -9,7 +9,7 @@ use std::{
 use argon2::{Algorithm, Argon2, Params, Version};
 use zeroize::Zeroizing;
 
-use super::{STORE, Secret, SecretsError, files};
+use super::{Secret, SecretsError, files};
 
 pub(super) type Key = Zeroizing<[u8; 32]>;
 
@@ -42,6 +42,8 @@ impl fmt::Debug for KeySource {
 #[derive(Debug)]
 pub(super) struct Keyring {
     home: PathBuf,
+    /// For messages.
+    store: &'static str,
     source: Source,
 }
 
@@ -64,7 +66,7 @@ impl fmt::Debug for Source {
 }
 
 impl Keyring {
-    pub(super) fn new(home: &Path, source: KeySource) -> Result<Self, SecretsError> {
+    pub(super) fn new(home: &Path, store: &'static str, source: KeySource) -> Result<Self, SecretsError> {
         let source = match source {
             KeySource::File => Source::File,
             KeySource::Given(text) => {
@@ -77,7 +79,7 @@ impl Keyring {
                 }
             }
         };
-        Ok(Self { home: home.to_owned(), source })
+        Ok(Self { home: home.to_owned(), store, source })
     }
 
     /// The key of a store with this salt. Only a passphrase has one, so a salt where none
@@ -127,7 +129,7 @@ impl Keyring {
     fn read_key_file(&self) -> Result<Key, SecretsError> {
         let path = self.path();
         let Some((bytes, mode)) = files::read_with_mode(&path)? else {
-            return Err(SecretsError::KeyMissing { store: self.home.join(STORE), key: path });
+            return Err(SecretsError::KeyMissing { store: self.home.join(self.store), key: path });
         };
         let bytes = Zeroizing::new(bytes);
         if mode & 0o077 != 0 {

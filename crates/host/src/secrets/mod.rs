@@ -28,7 +28,9 @@ use key::Keyring;
 use sealed::Sealed;
 
 const STORE: &str = "env.enc";
-const LOCK: &str = "env.lock";
+
+/// Kept apart from what tools may declare: a manifest that names a token shall not get it.
+const TOKENS: &str = "tokens.enc";
 
 /// A value that leaves no trace: wiped from memory on drop, and never shown by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
@@ -56,13 +58,23 @@ type Variables = BTreeMap<String, Secret>;
 #[derive(Debug)]
 pub struct VariableStore {
     home: PathBuf,
+    file: &'static str,
     keyring: Keyring,
 }
 
 impl VariableStore {
     /// The store in this home. Nothing is read or created yet.
     pub fn open(home: &Path, key: KeySource) -> Result<Self, SecretsError> {
-        Ok(Self { home: home.to_owned(), keyring: Keyring::new(home, key)? })
+        Self::of_file(home, STORE, key)
+    }
+
+    /// The store of what Pinza itself signs in with, beside the one of variables and under the same key.
+    pub fn tokens(home: &Path, key: KeySource) -> Result<Self, SecretsError> {
+        Self::of_file(home, TOKENS, key)
+    }
+
+    fn of_file(home: &Path, file: &'static str, key: KeySource) -> Result<Self, SecretsError> {
+        Ok(Self { home: home.to_owned(), file, keyring: Keyring::new(home, file, key)? })
     }
 
     /// Sets a variable; the first one creates the store, and the key file if no key is given.
@@ -71,7 +83,7 @@ impl VariableStore {
             return Err(SecretsError::BadName(pinza_core::visible(name)));
         }
         files::create_home(&self.home)?;
-        let _lock = files::lock(&self.home.join(LOCK))?;
+        let _lock = files::lock(&self.path().with_extension("lock"))?;
         let (sealed, mut variables) = match self.load()? {
             Some((sealed, variables)) => (Some(sealed), variables),
             None => {
@@ -89,7 +101,7 @@ impl VariableStore {
         if !self.path().exists() {
             return Ok(false);
         }
-        let _lock = files::lock(&self.home.join(LOCK))?;
+        let _lock = files::lock(&self.path().with_extension("lock"))?;
         let Some((sealed, mut variables)) = self.load()? else { return Ok(false) };
         if variables.remove(name).is_none() {
             return Ok(false);
@@ -113,7 +125,7 @@ impl VariableStore {
     }
 
     fn path(&self) -> PathBuf {
-        self.home.join(STORE)
+        self.home.join(self.file)
     }
 
     /// `None` where there is no store yet.

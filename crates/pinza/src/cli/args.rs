@@ -86,6 +86,9 @@ pub(crate) enum Command {
     /// Turn npm packages into tools: add, check, list and remove modules
     #[command(subcommand)]
     Module(Module),
+    /// Use other MCP servers, and let agents use Pinza
+    #[command(subcommand)]
+    Mcp(Mcp),
     /// Print tool definitions in a provider's own format
     Schema(Schema),
     /// Show and change the configuration
@@ -119,6 +122,12 @@ pub(crate) enum Command {
     Chat(Chat),
     /// Serve tools over MCP, on stdin and stdout or over HTTP
     Serve(Serve),
+    /// The client's side of the official conformance suite
+    #[command(hide = true)]
+    ConformanceClient {
+        /// Where the suite's server listens
+        url: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -337,6 +346,90 @@ pub(crate) struct AddModule {
     /// The module's name [default: the package's]
     #[arg(long)]
     pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Mcp {
+    /// Add a server: its tools become a group
+    Add(AddServer),
+    /// All servers: how they are reached, how many tools they have, what is held
+    List,
+    /// Start a server, or reach it, and show what it is and has; signs in where it wants that
+    Test {
+        /// The server's name
+        name: String,
+    },
+    /// Forget a server, with its tokens
+    Remove {
+        /// The server's name
+        name: String,
+    },
+    /// What servers show now that was not accepted: such tools are held
+    Diff {
+        /// The server's name [default: all servers]
+        name: Option<String>,
+    },
+    /// Accept a server as it is now
+    Accept {
+        /// The server's name
+        name: String,
+    },
+    /// Take over the servers that another program is configured with
+    Import {
+        /// Whose configuration
+        agent: Agent,
+        /// Another file than the usual one
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Let an agent use Pinza: adds it to the agent's configuration
+    Install {
+        /// Whose configuration
+        agent: Agent,
+        /// Another file than the usual one
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pinza mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data
+  pinza mcp add github https://api.githubcopilot.com/mcp/
+  pinza mcp add db --variable DB_URL -- uvx some-server
+  pinza mcp add wiki --header 'Authorization=Bearer ${env.WIKI_TOKEN}' https://wiki.example.com/mcp
+
+The server is started once, its tools are shown, and it is written to config.toml. A command gets PATH, HOME and their
+like, and the variables that are named here. ${env.NAME} stands for a variable of [env] or the encrypted store.")]
+pub(crate) struct AddServer {
+    /// Its name: a-z, 0-9, _ and -; its tools are called NAME__tool
+    pub(crate) name: String,
+    /// Where it is reached over HTTP
+    #[arg(value_name = "URL", required_unless_present = "command", conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+    /// What starts it
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// A variable for the command: NAME, kept with `pinza env set`, or NAME=VALUE; may be given more than once
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) variable: Vec<String>,
+    /// A header for the URL; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) header: Vec<(String, String)>,
+    /// One line about it for the list of groups [default: its own]
+    #[arg(long)]
+    pub(crate) summary: Option<String>,
+    /// Only write it down
+    #[arg(long)]
+    pub(crate) no_start: bool,
+}
+
+/// Programs whose configuration of MCP servers Pinza knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Agent {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
 }
 
 #[derive(Debug, Args)]

@@ -54,11 +54,19 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Env) -> Result {
 
 /// The store of this home, with `PINZA_KEY` where it is set.
 pub(crate) fn open(home: &Home) -> Result<VariableStore> {
-    let key = match std::env::var("PINZA_KEY") {
+    VariableStore::open(&home.path, key()).map_err(explain)
+}
+
+/// The store of what Pinza itself signs in with, under the same key.
+pub(crate) fn open_tokens(home: &Home) -> Result<VariableStore> {
+    VariableStore::tokens(&home.path, key()).map_err(explain)
+}
+
+fn key() -> KeySource {
+    match std::env::var("PINZA_KEY") {
         Ok(key) if !key.is_empty() => KeySource::Given(key),
         _ => KeySource::File,
-    };
-    VariableStore::open(&home.path, key).map_err(explain)
+    }
 }
 
 fn name_and_value(name: String, value: Option<String>) -> Result<(String, String)> {

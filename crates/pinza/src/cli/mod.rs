@@ -18,10 +18,12 @@ mod calls;
 mod chat;
 mod completions;
 mod config;
+mod conformance;
 mod doctor;
 mod env;
 mod groups;
 mod journal;
+mod mcp;
 mod memory;
 mod module;
 mod policy;
@@ -77,6 +79,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Groups(command) => groups::run(global, printer, command),
         Command::Skills(command) => skills::run(global, printer, command),
         Command::Module(command) => module::run(global, printer, command),
+        Command::Mcp(command) => mcp::run(global, printer, command),
         Command::Schema(arguments) => schema::run(global, printer, arguments),
         Command::Config(command) => config::run(global, printer, command),
         Command::Env(command) => env::run(global, printer, command),
@@ -90,6 +93,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Completions(arguments) => completions::run(printer, arguments),
         Command::Chat(arguments) => chat::run(global, printer, arguments),
         Command::Serve(arguments) => serve::run(global, printer, arguments),
+        Command::ConformanceClient { url } => conformance::run(&url),
     }
 }
 

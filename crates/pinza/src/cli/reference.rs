@@ -64,7 +64,9 @@ fn describe(command: &mut clap::Command, name: &str, text: &mut String) {
         });
     }
     write!(text, "\n## {name}\n\n```text\n{}\n```\n", command.render_help().to_string().trim_end()).unwrap();
-    for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+    for inner in
+        command.get_subcommands_mut().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set())
+    {
         let name = format!("{name} {}", inner.get_name());
         describe(inner, &name, text);
     }

@@ -8,9 +8,10 @@ use std::{
 
 use anyhow::Context;
 use pinza::{
-    Builder, Pinza, Policy, Rule, Verdict, WordFile,
+    Builder, Pinza, Policy, Rule, UpstreamSettings, Verdict, WordFile,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::{Caps, Place},
+    mcp::client::Origin as UpstreamOrigin,
     state::Store,
 };
 use serde::Serialize;
@@ -21,6 +22,7 @@ use crate::{
     home::{Home, Origin},
     project::{CHANGED, Project, ProjectConfig, Trust, TrustedPart, UNKNOWN},
     terminal::TerminalApprover,
+    upstreams::{ConfigVariables, ServerTable},
 };
 
 /// Something that was not loaded or cannot work, and why.
@@ -98,7 +100,8 @@ impl Session {
             .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?)
             .skills(skill_places(&home, project.as_ref())?)
-            .modules(module_directories(global, &home));
+            .modules(module_directories(global, &home))
+            .upstreams(upstreams(global, &home, &config, &workspace, project.as_ref(), &project_config)?);
         let words = word_file(&home, &config).unwrap_or_else(|problem| {
             problems.push(problem);
             None
@@ -117,6 +120,8 @@ impl Session {
             .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
         problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
         problems.extend(project.iter().flat_map(left_out_modules));
+        problems
+            .extend(project.iter().flat_map(|project| refused_servers(project, &project_config, &config)));
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = file_faults(&pinza.problems());
         Ok(Self { home, config, pinza, words, problems, faults })
@@ -278,6 +283,48 @@ fn refused(project: &Project, config: &ProjectConfig, caps: Caps) -> Vec<Problem
     let limit = |key: &str| format!("a project cannot raise policy.limits.{key}; it does not count");
     let limits = config.limits().wider_than(caps).into_iter().map(|key| problem(None, limit(key)));
     rules.chain(limits).collect()
+}
+
+/// The user's servers, and a project's as far as it may have them.
+fn upstreams(
+    global: &Global,
+    home: &Home,
+    config: &Config,
+    workspace: &Path,
+    project: Option<&Project>,
+    project_config: &ProjectConfig,
+) -> Result<UpstreamSettings> {
+    let mut specs = config.mcp.specs(workspace)?;
+    for (name, server) in &project_config.mcp.servers {
+        let Some(project) = project else { break };
+        if !server.wants_variables() && !config.mcp.servers.contains_key(name) {
+            specs.push(server.spec(name, workspace, UpstreamOrigin::Project(project.path.clone()))?);
+        }
+    }
+    let open = config.env.clone().into_iter().chain(global.env.clone());
+    Ok(UpstreamSettings {
+        specs,
+        directory: home.path.join("mcp"),
+        variables: ConfigVariables::new(open, env::open(home)?),
+        tokens: Some(Arc::new(env::open_tokens(home)?)),
+    })
+}
+
+/// Servers that a project wants and does not get.
+fn refused_servers(project: &Project, project_config: &ProjectConfig, config: &Config) -> Vec<Problem> {
+    let file = project.path.join("config.toml").display().to_string();
+    let problem = |message: String| Problem { file: Some(file.clone()), entry: None, message };
+    let refusal = |(name, server): (&String, &ServerTable)| {
+        if config.mcp.servers.contains_key(name) {
+            return Some(problem(format!(
+                "there is a server '{name}' in your own configuration; the project's does not count"
+            )));
+        }
+        server.wants_variables().then(|| {
+            problem(format!("a project cannot hand variables to a server; '{name}' does not count, unless you configure it yourself"))
+        })
+    };
+    project_config.mcp.servers.iter().filter_map(refusal).collect()
 }
 
 /// A tool, a group, or a name of the catalog that this build does not have yet.

@@ -30,8 +30,13 @@ impl Interest {
     }
 }
 
-pub(super) fn interests(places: &[Place], skills: &[Place]) -> BTreeSet<Interest> {
+/// `records` is where it is written down what other servers show, if there are any.
+pub(super) fn interests(places: &[Place], skills: &[Place], records: Option<&Path>) -> BTreeSet<Interest> {
     let mut interests = BTreeSet::new();
+    if let Some(records) = records {
+        interests.extend(entry(records));
+        interests.extend(records.canonicalize().ok().map(|directory| Interest { directory, name: None }));
+    }
     for directory in skills.iter().filter_map(Place::directory) {
         interests.extend(inner(directory).into_iter().map(|directory| {
             let name = Some(OsString::from(SKILL_FILE));

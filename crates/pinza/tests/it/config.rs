@@ -151,7 +151,7 @@ fn what_later_parts_will_read_is_left_alone() {
     let pinza = pinza();
     write(
         &pinza,
-        "[providers.work]\ntype = \"openai\"\n[agents.writer]\nprovider = \"work\"\n[mcp.servers.files]\ncommand = [\"npx\"]\n[journal]\nresults = \"head\"\n",
+        "[providers.work]\ntype = \"openai\"\n[agents.writer]\nprovider = \"work\"\n[journal]\nresults = \"head\"\n",
     );
     fine(&pinza, &["tools", "list"]);
 }

@@ -14,6 +14,7 @@ mod outputs;
 mod packages;
 mod reload;
 mod scripts;
+mod upstreams;
 
 // Talking with models.
 mod chat;

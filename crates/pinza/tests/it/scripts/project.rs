@@ -135,7 +135,6 @@ fn what_is_not_a_projects_to_say_is_never_obeyed() {
         "[net.rewrite]\n\"https://api.example.com\" = \"http://127.0.0.1:9\"\n",
         "[providers.work]\ntype = \"openai\"\n",
         "[files]\nhardlinks = \"allow\"\n",
-        "[mcp.servers.x]\ncommand = [\"true\"]\n",
         "not toml",
     ] {
         let pinza = with_project();

@@ -1,0 +1,207 @@
+//! Servers of a runtime that lives on: starts, restarts, cancellation, several callers.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use pinza::{
+    Pinza, UpstreamSettings,
+    core::{CallScope, Caller, CancellationToken, ErrorKind, ToolCall},
+    mcp::client::{Launch, NoVariables, Spec, UpstreamName},
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::command;
+
+/// A runtime with the fixture under each of these names, with its options; all but the last are looked at first.
+struct World {
+    pinza: Pinza,
+    directory: TempDir,
+}
+
+fn spec(name: &str, options: &[&str], directory: &Path) -> Spec {
+    let launch = Launch::Command { argv: command(options), env: Vec::new(), directory: directory.to_owned() };
+    Spec::new(UpstreamName::new(name).unwrap(), launch)
+}
+
+fn runtime(directory: &Path, specs: Vec<Spec>) -> Pinza {
+    Pinza::builder()
+        .workspace(directory)
+        .helper(env!("CARGO_BIN_EXE_pinza"))
+        .upstreams(UpstreamSettings {
+            specs,
+            directory: directory.join("mcp"),
+            variables: Arc::new(NoVariables),
+            tokens: None,
+        })
+        .build()
+        .unwrap()
+}
+
+impl World {
+    /// All servers have been looked at in a runtime before this one.
+    async fn new(servers: &[(&str, &[&str])]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().to_owned();
+        let specs = |options: &dyn Fn(&[&str]) -> Vec<String>| -> Vec<Spec> {
+            let spec = |(name, given): &(&str, &[&str])| {
+                let options = options(given);
+                spec(name, &options.iter().map(String::as_str).collect::<Vec<_>>(), &root)
+            };
+            servers.iter().map(spec).collect()
+        };
+        let behaved = |given: &[&str]| -> Vec<String> {
+            let place = given.iter().position(|word| *word == "--tools");
+            place
+                .map(|place| given[place..place + 2].iter().map(|word| (*word).to_owned()).collect())
+                .unwrap_or_default()
+        };
+        let first = runtime(&root, specs(&behaved));
+        for (name, _) in servers {
+            first.upstreams().get(name).unwrap().contact().await.unwrap();
+        }
+        let pinza = runtime(&root, specs(&|given| given.iter().map(|word| (*word).to_owned()).collect()));
+        Self { pinza, directory }
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Result<String, (ErrorKind, String)> {
+        let outcome = self.pinza.call(name, arguments).await;
+        outcome.result.map(|output| output.as_text()).map_err(|error| (error.kind, error.message))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.directory.path().join(name).display().to_string()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_server_blocks_nobody() {
+    let world = World::new(&[("slow", &["--slow", "1500"]), ("quick", &[])]).await;
+    let start = Instant::now();
+    let slow = world.call("slow__echo", json!({"text": "late"}));
+    let quick = async {
+        let answer = world.call("quick__echo", json!({"text": "soon"})).await;
+        (answer, start.elapsed())
+    };
+    let (slow, (quick, quick_took)) = tokio::join!(slow, quick);
+    assert_eq!((slow.as_deref(), quick.as_deref()), (Ok("late"), Ok("soon")));
+    assert!(quick_took < start.elapsed() / 2 + Duration::from_millis(100), "{quick_took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_start_serves_all_who_wait_for_it() {
+    let counted = tempfile::tempdir().unwrap();
+    let count = counted.path().join("count").display().to_string();
+    let world = World::new(&[("fix", &["--slow", "200", "--count", &count])]).await;
+    let calls = (0..20).map(|index| world.call("fix__echo", json!({"text": index.to_string()})));
+    let answers = futures_join(calls).await;
+    assert!(
+        answers.iter().enumerate().all(|(index, answer)| answer.as_deref() == Ok(index.to_string().as_str()))
+    );
+    assert_eq!(std::fs::read_to_string(&count).unwrap(), "started\n");
+}
+
+async fn futures_join<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut pinned: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
+    std::future::poll_fn(|cx| {
+        let mut is_done = true;
+        for (future, output) in &mut pinned {
+            if output.is_none() {
+                match future.as_mut().poll(cx) {
+                    std::task::Poll::Ready(value) => *output = Some(value),
+                    std::task::Poll::Pending => is_done = false,
+                }
+            }
+        }
+        if is_done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    pinned.into_iter().map(|(_, output)| output.unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crashed_server_comes_back_and_one_that_keeps_crashing_is_left_alone() {
+    let world = World::new(&[("fix", &[])]).await;
+    let (kind, message) = world.call("fix__crash", json!({})).await.unwrap_err();
+    assert_eq!(kind, ErrorKind::ExecutionError);
+    assert!(message.ends_with("it exited with code 3"), "{message}");
+    assert_eq!(world.call("fix__echo", json!({"text": "again"})).await.as_deref(), Ok("again"));
+    world.call("fix__crash", json!({})).await.unwrap_err();
+    let (_, message) = world.call("fix__echo", json!({"text": "x"})).await.unwrap_err();
+    assert!(message.contains("it ended soon after its start; it is tried again in "), "{message}");
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert_eq!(world.call("fix__echo", json!({"text": "at last"})).await.as_deref(), Ok("at last"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_is_cancelled_at_the_server() {
+    let world = World::new(&[("fix", &[])]).await;
+    let mark = world.path("mark");
+    let token = CancellationToken::new();
+    let scope = CallScope { cancellation: token.clone(), ..world.pinza.scope(Caller::Library) };
+    let call = ToolCall::new("1", "fix__wait", json!({"mark": mark}));
+    let engine = Arc::clone(world.pinza.engine());
+    let waiting = tokio::spawn(async move { engine.call(call, &scope).await });
+    // The server answers others meanwhile.
+    assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    token.cancel();
+    let outcome = waiting.await.unwrap();
+    assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Cancelled);
+    let start = Instant::now();
+    while std::fs::read_to_string(&mark).unwrap_or_default() != "cancelled" {
+        assert!(start.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(world.call("fix__echo", json!({"text": "still here"})).await.as_deref(), Ok("still here"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_that_change_under_way_are_held_at_once() {
+    let files = tempfile::tempdir().unwrap();
+    let tools = files.path().join("tools.json");
+    let tool = |name: &str, description: &str| json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+    std::fs::write(&tools, json!([tool("echo", "a"), tool("change", "b")]).to_string()).unwrap();
+    let world = World::new(&[("fix", &["--tools", tools.to_str().unwrap()])]).await;
+    assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
+    let changed = json!([tool("echo", "now evil"), tool("change", "b")]);
+    assert_eq!(world.call("fix__change", json!({"tools": changed})).await.as_deref(), Ok("changed"));
+    let start = Instant::now();
+    let message = loop {
+        match world.call("fix__echo", json!({"text": "x"})).await {
+            Err((ErrorKind::ToolNotAvailable, message)) => break message,
+            other => assert!(start.elapsed() < Duration::from_secs(10), "{other:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert!(message.ends_with("so it is held"), "{message}");
+    // Accepted elsewhere, it is callable here as well; after a reload models read the new words.
+    world.pinza.upstreams().get("fix").unwrap().accept().unwrap();
+    assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
+    let reload = tokio::task::block_in_place(|| world.pinza.reload());
+    assert_eq!(reload.changed, ["fix__echo"]);
+    let description = || world.pinza.snapshot().get("fix__echo").unwrap().definition().description.clone();
+    assert_eq!(description(), "now evil");
+    // A runtime that is watched sees by itself what another process accepts.
+    let _watch = tokio::task::block_in_place(|| world.pinza.watch()).unwrap();
+    let file = world.path("mcp/fix.json");
+    let accepted = std::fs::read_to_string(&file).unwrap().replace("now evil", "good again");
+    std::fs::write(&file, accepted).unwrap();
+    let start = Instant::now();
+    while description() != "good again" {
+        assert!(start.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_server_is_asked_ever_less_often() {
+    let world = World::new(&[("dead", &["--die", "7"])]).await;
+    let (_, first) = world.call("dead__echo", json!({"text": "x"})).await.unwrap_err();
+    assert_eq!(first, "The server dead cannot be used: it exited with code 7 before it answered");
+    let (_, second) = world.call("dead__echo", json!({"text": "x"})).await.unwrap_err();
+    assert!(second.ends_with("; it is tried again in 1 s"), "{second}");
+}
