@@ -34,8 +34,7 @@ pub struct Parameters {
 
 impl JsEval {
     pub const NAME: &str = "js_eval";
-    pub const DESCRIPTION: &str = "Run JavaScript in a sandbox and return its result. Call other tools from it with \
-                                   await tools.NAME({...}).";
+    pub const DESCRIPTION: &str = "Run JavaScript in a sandbox and return its result.";
 }
 
 impl NativeTool for JsEval {

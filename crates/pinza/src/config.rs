@@ -22,7 +22,7 @@ use pinza::{
     },
     js::Caps,
 };
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::upstreams::McpTable;
@@ -63,7 +63,7 @@ pub(crate) struct ProviderTable {
 }
 
 /// An agent: a prompt, a model and a tool set.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct AgentTable {
     pub(crate) provider: Option<String>,

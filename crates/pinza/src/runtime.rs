@@ -23,7 +23,7 @@ use pinza_js::{
     module::{LoadedModules, Mode, ModuleCheck, load_modules},
 };
 use pinza_mcp::client::{self, Browser, Spec, Upstreams, Variables};
-use pinza_tools::Services;
+use pinza_tools::{Agents, OpenState, Services};
 use serde_json::Value;
 
 use crate::{
@@ -181,6 +181,8 @@ pub struct Builder {
     policy: Policy,
     approver: Option<Arc<dyn Approver>>,
     observers: Vec<Arc<dyn CallObserver>>,
+    state: Option<OpenState>,
+    agents: Option<Arc<dyn Agents>>,
     disabled: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
     word_table: Option<Arc<dyn WordTable>>,
@@ -308,6 +310,20 @@ impl Builder {
         self
     }
 
+    /// Where sessions and memory are kept, for the tools that look into them.
+    #[must_use]
+    pub fn state(mut self, open: OpenState) -> Self {
+        self.state = Some(open);
+        self
+    }
+
+    /// Whoever keeps agents, for `create_agent`.
+    #[must_use]
+    pub fn agents(mut self, agents: Arc<dyn Agents>) -> Self {
+        self.agents = Some(agents);
+        self
+    }
+
     /// Switches tools off, by name or set (`group:web`).
     #[must_use]
     pub fn disable(mut self, selectors: impl IntoIterator<Item = String>) -> Self {
@@ -384,6 +400,8 @@ impl Builder {
             http: is_online.then_some(http),
             exec: workspace.clone().zip(supervisor.clone()),
             js: js.clone().map(|host| (host, self.caps)),
+            state: self.state,
+            agents: self.agents,
         };
         let mut registry = Registry::new();
         pinza_core::meta::register(&mut registry)?;

@@ -29,9 +29,9 @@ pub(crate) struct Exec {
 pub(crate) struct Parameters {
     /// The command line, run by `sh -c`
     command: String,
-    /// Directory to run in, relative to the workspace. Defaults to the workspace.
+    /// Directory to run in, relative to the workspace
     workdir: Option<String>,
-    /// Seconds after which the command is stopped. Defaults to 60, at most 600.
+    /// Seconds until it is stopped (60; at most 600)
     #[schemars(range(min = 1, max = 600))]
     timeout: Option<u64>,
     /// Environment variables to add
@@ -43,7 +43,7 @@ impl NativeTool for Exec {
 
     fn definition(&self) -> ToolDefinition {
         let description = "Run a shell command in the workspace and return its output and exit code. \
-                           The command gets no input and ends with the call, background processes too.";
+                           The command gets no input and ends with the call.";
         ToolDefinition::new(ToolName::known("exec"), description)
             .title("Run a command")
             .needs(Capability::known(capability::EXEC))

@@ -13,17 +13,26 @@ use pinza_host::{files::Workspace, http::HttpClient, process::Supervisor};
 use pinza_js::{Caps, Host, JsEval};
 use tokio::sync::Mutex;
 
+use self::state::State;
+
+mod create_agent;
 mod edit;
 mod exec;
 mod get_current_time;
 mod http_request;
 mod read;
 mod read_file;
+mod save_memory;
+mod search_history;
+mod state;
 mod text;
+mod update_memory;
 mod write;
 mod write_file;
 
+pub use create_agent::{Agents, NewAgent};
 pub use get_current_time::current_time;
+pub use state::OpenState;
 
 /// The skills that come with the program: (name, `SKILL.md`).
 pub const SKILLS: &[(&str, &str)] = &[
@@ -34,13 +43,23 @@ pub const SKILLS: &[(&str, &str)] = &[
 
 /// What the built-in tools stand on. Whatever is missing makes its tools fail to resolve, with
 /// the reason, and leaves the others alone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Services {
     pub http: Option<HttpClient>,
     /// Where commands run, and what runs them.
     pub exec: Option<(Workspace, Supervisor)>,
     /// What runs JavaScript, and the most that it gets.
     pub js: Option<(Arc<Host>, Caps)>,
+    /// Sessions and memory; without them there are no tools for them.
+    pub state: Option<OpenState>,
+    /// Whoever keeps agents; without them none is created.
+    pub agents: Option<Arc<dyn Agents>>,
+}
+
+impl std::fmt::Debug for Services {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Services").field("http", &self.http).field("exec", &self.exec).finish_non_exhaustive()
+    }
 }
 
 /// Tools that change files take turns, so that an edit never loses another's change between
@@ -94,6 +113,8 @@ pub fn register(registry: &mut Registry, services: Services) -> Result<(), Clash
         ToolMeta::builtin(JsEval::NAME, JsEval::DESCRIPTION, "runtime"),
     )?;
 
+    register_state(registry, services.state, services.agents)?;
+
     on_files(registry, catalogued("read").group(fs.clone()), |bridge| typed(read::Read { bridge }))?;
     on_files(registry, catalogued("write").group(fs.clone()), {
         let turns = turns.clone();
@@ -102,6 +123,28 @@ pub fn register(registry: &mut Registry, services: Services) -> Result<(), Clash
     on_files(registry, catalogued("edit").group(fs), move |bridge| {
         typed(edit::Edit { bridge, turns: turns.clone() })
     })
+}
+
+/// Tools that outlive a session.
+fn register_state(
+    registry: &mut Registry,
+    state: Option<OpenState>,
+    agents: Option<Arc<dyn Agents>>,
+) -> Result<(), Clash> {
+    if let Some(state) = state.map(State) {
+        let meta = |id, description| Some(ToolMeta::builtin(id, description, "memory"));
+        let tool = typed(save_memory::SaveMemory { state: state.clone() });
+        registry.register(tool, meta("save_memory", save_memory::DESCRIPTION))?;
+        let tool = typed(update_memory::UpdateMemory { state: state.clone() });
+        registry.register(tool, meta("update_memory", update_memory::DESCRIPTION))?;
+        let tool = typed(search_history::SearchHistory { state });
+        registry.register(tool, meta("search_history", search_history::DESCRIPTION))?;
+    }
+    if let Some(agents) = agents {
+        let meta = ToolMeta::builtin("create_agent", create_agent::DESCRIPTION, "agents");
+        registry.register(typed(create_agent::CreateAgent { agents }), Some(meta))?;
+    }
+    Ok(())
 }
 
 /// The meta of a tool that the catalog describes.

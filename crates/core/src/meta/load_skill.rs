@@ -23,9 +23,7 @@ pub(super) struct LoadSkill;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Parameters {
-    /// The name of the skill to load
     name: String,
-    /// Values for the skill's parameters
     parameters: Option<Map<String, Value>>,
 }
 
@@ -33,8 +31,7 @@ impl NativeTool for LoadSkill {
     type Parameters = Parameters;
 
     fn definition(&self) -> ToolDefinition {
-        let description =
-            "Load a skill: instructions for a kind of task. Load it before you begin such a task.";
+        let description = "Load a skill: instructions for a kind of task.";
         ToolDefinition::new(ToolName::known("load_skill"), description)
             .title("Load skill")
             .timeout(Duration::from_secs(5))

@@ -108,6 +108,9 @@ pub(crate) enum Command {
     /// List, show, export and remove sessions
     #[command(subcommand)]
     Sessions(Sessions),
+    /// The agents of the configuration
+    #[command(subcommand)]
+    Agents(Agents),
     /// What agents were told to remember
     #[command(subcommand)]
     Memory(Memory),
@@ -172,6 +175,19 @@ pub(crate) enum Sessions {
     Rm {
         #[arg(required = true)]
         ids: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Agents {
+    /// All agents
+    List,
+    /// One agent: provider, model, tools, prompt
+    Show { name: String },
+    /// Remove agents; their sessions stay
+    Rm {
+        #[arg(required = true)]
+        names: Vec<String>,
     },
 }
 

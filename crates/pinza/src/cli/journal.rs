@@ -1,11 +1,12 @@
 //! The state of this home, and the journal of the calls that this program makes.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use pinza::{
+    OpenState,
     core::CallObserver,
     host::secrets::VariableStore,
     state::{Journal, Keep, Redact, StateError, Store},
@@ -22,6 +23,19 @@ const SHORTEST_SECRET: usize = 6;
 
 pub(crate) fn open(home: &Home) -> Result<Store> {
     Store::open(&home.path.join("state.db")).map_err(explain)
+}
+
+/// The state of this home for tools, opened when one of them is called.
+pub(crate) fn shared(home: &Home) -> OpenState {
+    let path = home.path.join("state.db");
+    let opened: Mutex<Option<Store>> = Mutex::new(None);
+    Arc::new(move || {
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = &*opened {
+            return Ok(store.clone());
+        }
+        Ok(opened.insert(Store::open(&path)?).clone())
+    })
 }
 
 pub(crate) fn observer(global: &Global, home: &Home, store: &Store) -> Result<Arc<dyn CallObserver>> {

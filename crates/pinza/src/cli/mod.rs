@@ -10,6 +10,7 @@ use pinza::ToolError;
 
 use crate::terminal::Printer;
 
+mod agents;
 mod args;
 mod author;
 mod bench;
@@ -91,6 +92,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Bench(command) => bench::run(global, printer, command),
         Command::Doctor => doctor::run(global, printer),
         Command::Completions(arguments) => completions::run(printer, arguments),
+        Command::Agents(command) => agents::run(global, printer, command),
         Command::Chat(arguments) => chat::run(global, printer, arguments),
         Command::Serve(arguments) => serve::run(global, printer, arguments),
         Command::ConformanceClient { url } => conformance::run(&url),

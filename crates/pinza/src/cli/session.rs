@@ -16,7 +16,7 @@ use pinza::{
 };
 use serde::Serialize;
 
-use super::{Global, Result, env, journal};
+use super::{Global, Result, agents, env, journal};
 use crate::{
     config::{Config, ConfigFile},
     home::{Home, Origin},
@@ -67,7 +67,10 @@ impl Session {
         home.create()?;
         let store = journal::open(&home)?;
         let journal = journal::observer(global, &home, &store)?;
-        Ok((Self::open_with(global, |builder| adjust(builder.observer(journal)))?, store))
+        let open = store.clone();
+        let open = Arc::new(move || Ok(open.clone()));
+        let adjust = |builder: Builder| adjust(builder.observer(journal).state(open));
+        Ok((Self::open_with(global, adjust)?, store))
     }
 
     /// As [`open`](Self::open), with a last word about the runtime.
@@ -85,6 +88,8 @@ impl Session {
             .and_project(project_config.rules().cloned());
         let caps = config.policy.limits.caps();
         let mut builder = Pinza::builder()
+            .state(journal::shared(&home))
+            .agents(agents::keeper(&home))
             .workspace(&workspace)
             .protect(&home.path)
             .hardlinks(config.files.hardlinks.into())

@@ -3,6 +3,7 @@
 mod flows;
 mod limits;
 mod loading;
+mod memory;
 mod resuming;
 mod setup;
 

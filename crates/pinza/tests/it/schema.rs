@@ -49,8 +49,10 @@ fn the_three_forms() {
 #[test]
 fn choosing() {
     let pinza = pinza();
-    let about_tools = ["load_tool_group", "load_skill"];
+    let about_tools = ["load_tool_group", "search_tools", "load_skill"];
+    let kept = ["save_memory", "update_memory", "search_history", "create_agent"];
     let own = ["get_current_time", "read_file", "write_file", "http_request", "exec", "js_eval"];
+    let own = [&own[..], &kept].concat();
     let core = [&about_tools[..], &own].concat();
     let beyond_fs = [&about_tools[..], &["call_tool"], &own].concat();
     let all = [&beyond_fs[..], &["read", "write", "edit"]].concat();
@@ -61,8 +63,8 @@ fn choosing() {
         (&["--include", "edit,group:runtime"], &["exec", "edit"]),
         (&["--include", "group:fs", "--exclude", "write"], &["read", "edit"]),
         (
-            &["--exclude", "exec,http_request,js_eval,load_tool_group,load_skill"],
-            &["get_current_time", "read_file", "write_file"],
+            &["--exclude", "exec,http_request,js_eval,load_tool_group,search_tools,load_skill"],
+            &["get_current_time", "read_file", "write_file", kept[0], kept[1], kept[2], kept[3]],
         ),
         (&["--all", "--exclude", "group:fs"], &beyond_fs),
         (&["--profile", "coding"], &["exec", "read", "write", "edit"]),

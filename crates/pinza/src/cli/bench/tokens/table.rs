@@ -76,8 +76,10 @@ pub(super) fn measured() -> &'static Report {
     static REPORT: std::sync::OnceLock<Report> = std::sync::OnceLock::new();
     REPORT.get_or_init(|| {
         let workspace = tempfile::tempdir().unwrap();
-        let pinza =
-            pinza::Pinza::builder().workspace(workspace.path()).helper(pinza::THIS_PROGRAM).build().unwrap();
+        let home = workspace.path().display().to_string();
+        let typed = ["pinza", "--home", &home, "bench", "tokens"];
+        let global = crate::cli::parse(&typed).unwrap().global;
+        let pinza = crate::cli::session::Session::open(&global).unwrap().pinza;
         super::measure(&pinza.snapshot(), super::catalog::embedded()).unwrap()
     })
 }
