@@ -298,6 +298,7 @@ impl Upstream {
         self.see(face, Some(&connection.facts.revision)).map_err(|error| Arc::new(StartError::new(error)))?;
         let connection = Arc::new(connection);
         tokio::spawn(follow(Arc::downgrade(self), Arc::downgrade(&connection)));
+        tokio::spawn(connection.listen());
         Ok(connection)
     }
 
