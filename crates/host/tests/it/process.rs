@@ -440,6 +440,7 @@ async fn a_companion_is_talked_with_apart_from_what_it_prints() {
 
 #[tokio::test]
 async fn a_dialogue_is_on_standard_input_and_output() {
+    use tokio::io::AsyncWriteExt as _;
     let parrot = "read word; echo \"heard $word\"; echo wailed >&2; exit 7";
     let (mut channel, mut log, mut keeper) = supervisor().start_dialogue(&sh(parrot)).unwrap().into_parts();
     channel.write_all(b"one\n").await.unwrap();
