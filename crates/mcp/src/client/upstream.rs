@@ -130,8 +130,8 @@ impl Upstream {
     /// What is started, for comparing.
     pub fn launch_key(&self) -> String {
         match &self.spec.launch {
-            Launch::Command { argv, env, .. } => {
-                serde_json::json!({ "command": argv, "env": env }).to_string()
+            Launch::Command { argv, env, directory } => {
+                serde_json::json!({ "command": argv, "env": env, "directory": directory }).to_string()
             }
             Launch::Http { url, headers, .. } => {
                 serde_json::json!({ "url": url, "headers": headers }).to_string()
