@@ -439,6 +439,18 @@ async fn a_companion_is_talked_with_apart_from_what_it_prints() {
 }
 
 #[tokio::test]
+async fn a_dialogue_is_on_standard_input_and_output() {
+    use tokio::io::AsyncWriteExt as _;
+    let parrot = "read word; echo \"heard $word\"; echo wailed >&2; exit 7";
+    let (mut channel, mut log, mut keeper) = supervisor().start_dialogue(&sh(parrot)).unwrap().into_parts();
+    channel.write_all(b"one\n").await.unwrap();
+    assert_eq!(line(&mut channel).await, "heard one");
+    assert_eq!(line(&mut log).await, "wailed");
+    let end = tokio::time::timeout(PATIENCE, keeper.ended()).await.expect("it hangs").unwrap();
+    assert_eq!(end, CompanionEnd { code: 7, signal: None });
+}
+
+#[tokio::test]
 async fn a_companions_channel_closes_with_it() {
     use tokio::io::AsyncReadExt as _;
     let mut companion = supervisor().start(&sh("exec true")).unwrap();

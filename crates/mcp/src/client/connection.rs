@@ -6,7 +6,7 @@ use pinza_core::visible;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, RoleClient,
-    model::{PaginatedRequestParams, ProtocolVersion, Tool},
+    model::{PaginatedRequestParams, ProtocolVersion, SubscriptionFilter, Tool},
     service::{ClientInitializeError, Peer, RunningService, ServiceError},
     transport::{
         StreamableHttpClientTransport,
@@ -153,6 +153,28 @@ impl Connection {
 
     pub(crate) fn log(&self) -> String {
         self.process.as_ref().map(|process| process.log.shown()).unwrap_or_default()
+    }
+
+    /// Listens for changes of its tools as long as it is there. Since 2026-07-28 a server tells only those who asked.
+    pub(crate) fn listen(&self) -> impl Future<Output = ()> + Send + 'static {
+        let info = self.peer().peer_info();
+        let tells = |info: &rmcp::model::ServerPeerInfo| {
+            info.protocol_version == ProtocolVersion::V_2026_07_28
+                && info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true))
+        };
+        let tells = info.is_some_and(|info| tells(&info));
+        let (peer, changed) = (self.peer().clone(), Arc::clone(&self.changed));
+        async move {
+            if !tells {
+                return;
+            }
+            let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+            // A server that does not take it is looked at when it is started next.
+            let Ok(mut subscription) = peer.listen(wanted).await else { return };
+            while let Ok(Some(_)) = subscription.next().await {
+                changed.notify_one();
+            }
+        }
     }
 
     /// All that the server shows, or why it cannot be had.

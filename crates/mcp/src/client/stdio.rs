@@ -191,7 +191,14 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         match Pin::new(&mut self.inner).poll_read(cx, buf) {
-            Poll::Ready(Ok(())) => Poll::Ready(self.count(&buf.filled()[before..])),
+            Poll::Ready(Ok(())) => match self.count(&buf.filled()[before..]) {
+                Ok(()) => Poll::Ready(Ok(())),
+                Err(error) => {
+                    // Who reads counts on a buffer that a failed read left alone.
+                    buf.set_filled(before);
+                    Poll::Ready(Err(error))
+                }
+            },
             other => other,
         }
     }

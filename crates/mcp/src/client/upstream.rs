@@ -130,8 +130,8 @@ impl Upstream {
     /// What is started, for comparing.
     pub fn launch_key(&self) -> String {
         match &self.spec.launch {
-            Launch::Command { argv, env, .. } => {
-                serde_json::json!({ "command": argv, "env": env }).to_string()
+            Launch::Command { argv, env, directory } => {
+                serde_json::json!({ "command": argv, "env": env, "directory": directory }).to_string()
             }
             Launch::Http { url, headers, .. } => {
                 serde_json::json!({ "url": url, "headers": headers }).to_string()
@@ -298,6 +298,7 @@ impl Upstream {
         self.see(face, Some(&connection.facts.revision)).map_err(|error| Arc::new(StartError::new(error)))?;
         let connection = Arc::new(connection);
         tokio::spawn(follow(Arc::downgrade(self), Arc::downgrade(&connection)));
+        tokio::spawn(connection.listen());
         Ok(connection)
     }
 

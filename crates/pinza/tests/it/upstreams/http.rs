@@ -6,9 +6,12 @@ use std::sync::{
 };
 
 use pinza::{
-    Pinza, UpstreamSettings,
-    core::BoxFuture,
-    host::secrets::{KeySource, VariableStore},
+    Pinza, ToolError, UpstreamSettings,
+    core::{BoxFuture, Permission, Permits},
+    host::{
+        http::{HttpClient, HttpOptions, HttpRequest},
+        secrets::{KeySource, VariableStore},
+    },
     mcp::client::{Browser, Launch, NoVariables, SignIn, Spec, UpstreamName},
 };
 use pinza_testkit::{RecordedRequest, Reply, WireServer};
@@ -159,12 +162,20 @@ struct Robot;
 
 impl Browser for Robot {
     fn open<'a>(&'a self, _server: &'a str, url: &'a str) -> BoxFuture<'a, Result<(), String>> {
-        let url = url.to_owned();
         Box::pin(async move {
-            let run =
-                tokio::process::Command::new("curl").args(["-sSL", "--max-time", "10", &url]).output().await;
-            run.map(drop).map_err(|error| error.to_string())
+            let client = HttpClient::new(HttpOptions::default()).unwrap();
+            let page = client.send(HttpRequest::new("GET", url).unwrap(), &Everywhere).await;
+            page.map(drop).map_err(|error| error.to_string())
         })
+    }
+}
+
+/// These pages are on this machine.
+struct Everywhere;
+
+impl Permits for Everywhere {
+    fn permit(&self, _permission: Permission) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 

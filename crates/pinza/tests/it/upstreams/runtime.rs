@@ -54,6 +54,9 @@ impl World {
             servers.iter().map(spec).collect()
         };
         let behaved = |given: &[&str]| -> Vec<String> {
+            if given.contains(&"--modern") {
+                return given.iter().map(|word| (*word).to_owned()).collect();
+            }
             let place = given.iter().position(|word| *word == "--tools");
             place
                 .map(|place| given[place..place + 2].iter().map(|word| (*word).to_owned()).collect())
@@ -161,11 +164,21 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_that_change_under_way_are_held_at_once() {
+    tools_change(&[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_2026_is_listened_to() {
+    tools_change(&["--modern"]).await;
+}
+
+async fn tools_change(options: &[&str]) {
     let files = tempfile::tempdir().unwrap();
     let tools = files.path().join("tools.json");
     let tool = |name: &str, description: &str| json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
     std::fs::write(&tools, json!([tool("echo", "a"), tool("change", "b")]).to_string()).unwrap();
-    let world = World::new(&[("fix", &["--tools", tools.to_str().unwrap()])]).await;
+    let options = [options, &["--tools", tools.to_str().unwrap()]].concat();
+    let world = World::new(&[("fix", &options)]).await;
     assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
     let changed = json!([tool("echo", "now evil"), tool("change", "b")]);
     assert_eq!(world.call("fix__change", json!({"tools": changed})).await.as_deref(), Ok("changed"));
