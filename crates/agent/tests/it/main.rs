@@ -11,3 +11,5 @@ mod laws;
 mod providers;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod talk;
