@@ -494,6 +494,8 @@ pub(crate) enum Config {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
+    /// Open config.toml in $VISUAL or $EDITOR, and check what was saved
+    Edit,
 }
 
 #[derive(Debug, Subcommand)]

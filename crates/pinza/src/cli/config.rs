@@ -1,5 +1,8 @@
 //! `pinza config`: every value and where it came from; changing one.
 
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
 use pinza::js::Caps;
 use serde_json::json;
 
@@ -26,6 +29,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Config) -> Result
     let home = Home::find(global.home.as_deref())?;
     match command {
         Config::Show => show(global, printer, &home)?,
+        Config::Edit => edit(printer, &home)?,
         Config::Set { key, value } => {
             home.create()?;
             let edited = ConfigFile::edit(home.config_file(), |document| set(document, &key, &value))?;
@@ -38,6 +42,28 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Config) -> Result
         }
     }
     Ok(Done::Well)
+}
+
+/// What was saved stays saved, also if it is wrong: the message says where.
+fn edit(printer: &Printer, home: &Home) -> Result<()> {
+    home.create()?;
+    let file = home.config_file();
+    let variable = |name: &str| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+    // By a shell, because the variable may hold flags.
+    let status = Command::new("sh")
+        .args(["-c", &format!("{editor} \"$1\""), "sh"])
+        .arg(&file)
+        .status()
+        .context("cannot start a shell for the editor")?;
+    ensure!(status.success(), "the editor '{}' ended with {status}", pinza::core::visible(&editor));
+    ConfigFile::read(file.clone())?;
+    let text = file.display().to_string();
+    printer.json_or(
+        || json!({ "status": "success", "file": text }),
+        |out| out.line(&format!("{text} is fine.")),
+    );
+    Ok(())
 }
 
 fn show(global: &Global, printer: &Printer, home: &Home) -> Result<()> {

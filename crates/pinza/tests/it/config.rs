@@ -227,3 +227,19 @@ fn a_rule_that_another_process_removed_is_no_crash() {
     assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 4, "{codes:?}");
     assert!(codes.iter().all(|code| matches!(code, Some(0..=2))), "{codes:?}");
 }
+
+#[test]
+fn an_edited_file_is_checked() {
+    let pinza = pinza();
+    let edit = |editor: &str| {
+        let mut command = pinza.command(["config", "edit"]);
+        pinza_testkit::program::finish(command.env_remove("VISUAL").env("EDITOR", editor), "")
+    };
+    let fine = edit("sh -c 'echo \"[env]\" > \"$1\"' x");
+    assert_eq!((fine.code, fine.stderr.as_str()), (Some(0), ""), "{fine:?}");
+    assert!(fine.stdout.ends_with("config.toml is fine.\n"), "{fine:?}");
+    let wrong = edit("sh -c 'echo \"[evn]\" > \"$1\"' x");
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""), "{wrong:?}");
+    assert!(wrong.stderr.contains("unknown field `evn`"), "{wrong:?}");
+    assert_eq!(edit("false").code, Some(2));
+}
