@@ -56,7 +56,8 @@ fn reveals(provider: Provider) -> &'static [&'static str] {
 fn a_group_is_loaded_and_then_used() {
     for provider in Provider::ALL {
         for reveal in reveals(provider) {
-            let first = Expect { contains: vec!["- mail: All about mail".into()], ..Expect::default() };
+            // In the listing, or where the provider has a place of its own for groups.
+            let first = Expect::contains(["All about mail"]);
             let turns = [
                 Turn::calls([load("mail")]).expect(first),
                 Turn::calls([use_of("mail_list", reveal)]),
