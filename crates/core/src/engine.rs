@@ -182,7 +182,7 @@ impl Engine {
         let progress = scope.progress.clone();
         let context = CallContext { engine: self, scope, id: id.clone(), progress, gate };
         trace.start(&arguments, entry.definition().read_only);
-        self.run_permitted(entry, &arguments, &context, scope, trace).await
+        self.run_permitted(entry, &arguments, &context, trace).await
     }
 
     fn gate(
@@ -209,11 +209,11 @@ impl Engine {
     async fn run_permitted(
         &self,
         entry: &Entry,
-        arguments: &Arguments,
+        arguments: &Arc<Arguments>,
         context: &CallContext<'_>,
-        scope: &CallScope,
         trace: &Trace<'_>,
     ) -> ToolResult {
+        let scope = context.scope;
         let tool = entry.tool.as_ref();
         let definition = tool.definition();
         context.gate.pass_all(tool.permissions(arguments)).await?;
@@ -339,7 +339,7 @@ impl<'a> Trace<'a> {
             id: self.id,
             tool: &self.tool,
             caller: &self.scope.caller,
-            session: self.scope.session.as_deref(),
+            session: self.scope.session.as_ref(),
         }
     }
 
@@ -350,7 +350,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Waits for observers that must have the call written down before it runs.
-    async fn write_down(&self, arguments: &Arguments, read_only: bool) -> Result<(), ToolError> {
+    async fn write_down(&self, arguments: &Arc<Arguments>, read_only: bool) -> Result<(), ToolError> {
         let started = Started { of: self.of(), arguments, read_only };
         for observer in self.observers {
             if let Some(writing) = observer.before_run(&started) {
@@ -370,7 +370,7 @@ impl<'a> Trace<'a> {
         self.tell(|observer| {
             observer.finished(&Finished {
                 of: self.of(),
-                arguments: self.arguments.as_deref(),
+                arguments: self.arguments.as_ref(),
                 decisions: &decisions,
                 result,
                 duration,

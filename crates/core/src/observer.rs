@@ -1,6 +1,6 @@
 //! The port for whoever watches calls: a journal, a console, a metric.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     gate::DecisionRecord,
@@ -33,13 +33,14 @@ pub struct Of<'a> {
     pub tool: &'a str,
     pub caller: &'a Caller,
     /// The session that it belongs to, also from inside another call.
-    pub session: Option<&'a str>,
+    pub session: Option<&'a Arc<str>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Started<'a> {
     pub of: Of<'a>,
-    pub arguments: &'a Arguments,
+    /// Shared, so that whoever keeps them need not copy them on the call's own time.
+    pub arguments: &'a Arc<Arguments>,
     pub read_only: bool,
 }
 
@@ -47,7 +48,7 @@ pub struct Started<'a> {
 pub struct Finished<'a> {
     pub of: Of<'a>,
     /// `None` for a call that never came as far as valid arguments.
-    pub arguments: Option<&'a Arguments>,
+    pub arguments: Option<&'a Arc<Arguments>>,
     pub decisions: &'a [DecisionRecord],
     pub result: &'a ToolResult,
     pub duration: Duration,

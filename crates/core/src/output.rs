@@ -1,6 +1,8 @@
 //! What a tool answers when it succeeds: content blocks for the model, structured details
 //! for programs, and typed effects for the conversation.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -64,17 +66,28 @@ impl ToolOutput {
 
     /// The result as one text: text blocks joined by line breaks, other blocks named in brackets.
     pub fn as_text(&self) -> String {
-        let parts: Vec<String> = self
-            .content
-            .iter()
-            .map(|block| match block {
-                Content::Text { text } | Content::Resource { text, .. } => text.clone(),
-                Content::Image { data, mime_type } => binary_note("image", mime_type, data),
-                Content::Audio { data, mime_type } => binary_note("audio", mime_type, data),
-                Content::ResourceLink { uri, name, .. } => format!("[{name}: {uri}]"),
-            })
-            .collect();
-        parts.join("\n")
+        self.head(usize::MAX)
+    }
+
+    /// The first so many bytes of the result as one text, or a few less where that would cut a character.
+    pub fn head(&self, bytes: usize) -> String {
+        let mut head = String::new();
+        for (index, block) in self.content.iter().enumerate() {
+            if head.len() >= bytes {
+                break;
+            }
+            if index > 0 {
+                head.push('\n');
+            }
+            let text: Cow<'_, str> = match block {
+                Content::Text { text } | Content::Resource { text, .. } => text.into(),
+                Content::Image { data, mime_type } => binary_note("image", mime_type, data).into(),
+                Content::Audio { data, mime_type } => binary_note("audio", mime_type, data).into(),
+                Content::ResourceLink { uri, name, .. } => format!("[{name}: {uri}]").into(),
+            };
+            head.push_str(&text[..text.floor_char_boundary(bytes - head.len())]);
+        }
+        head
     }
 
     pub fn size(&self) -> usize {

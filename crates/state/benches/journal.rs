@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use divan::Bencher;
 use pinza_core::{
-    Arguments, BoxFuture, CallContext, CallScope, Caller, Engine, Policy, Registry, Tool, ToolCall,
-    ToolContext, ToolDefinition, ToolName, ToolOutput, ToolResult,
+    Arguments, BoxFuture, CallContext, CallScope, Caller, Engine, Parameter, ParameterType, Parameters,
+    Policy, Registry, Tool, ToolCall, ToolContext, ToolDefinition, ToolName, ToolOutput, ToolResult,
 };
 use pinza_state::{Journal, Keep, Store};
 use serde_json::json;
@@ -30,7 +30,14 @@ impl Tool for Echo {
 
 fn scope() -> CallScope {
     let mut registry = Registry::new();
-    let definition = ToolDefinition::new(ToolName::known("echo"), "x").read_only();
+    let parameters = Parameters::build()
+        .required("path", Parameter::string("Where"))
+        .required("content", Parameter::string("What"))
+        .optional("mode", Parameter::string("How").one_of(["overwrite", "append"]).default_value("overwrite"))
+        .optional("retries", Parameter::integer("How often"))
+        .optional("tags", Parameter::array(ParameterType::String, "Words"))
+        .done();
+    let definition = ToolDefinition::new(ToolName::known("echo"), "x").parameters(parameters).read_only();
     let _ = registry.register(Arc::new(Echo(definition)), None);
     let snapshot = registry.resolve_all(&ToolContext::default()).into_snapshot(&registry, |_| true);
     CallScope::new(Caller::Cli, Arc::new(snapshot))
@@ -39,17 +46,17 @@ fn scope() -> CallScope {
 fn calls(bencher: Bencher<'_, '_>, engine: &Engine) {
     let (scope, runtime) = (scope(), tokio::runtime::Builder::new_current_thread().enable_all().build());
     let Ok(runtime) = runtime else { return };
-    let arguments = json!({"path": "notes/today.txt", "limit": 5});
+    let arguments = json!({"path": "notes/today.md", "content": "hello", "retries": 3, "tags": ["a", "b"]});
     bencher
         .bench_local(|| runtime.block_on(engine.call(ToolCall::new("1", "echo", arguments.clone()), &scope)));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 50, sample_count = 100)]
 fn without(bencher: Bencher<'_, '_>) {
     calls(bencher, &Engine::new(Policy::default()));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 50, sample_count = 100)]
 fn with_journal(bencher: Bencher<'_, '_>) {
     let Ok(directory) = tempfile::tempdir() else { return };
     let Ok(store) = Store::open(&directory.path().join("state.db")) else { return };

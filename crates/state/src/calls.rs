@@ -73,7 +73,7 @@ impl Store {
 
     /// Forgets calls that began longer ago than this; nobody waits for it.
     pub fn forget_calls_soon(&self, older_than: Duration) {
-        self.note(move |transaction| forget(transaction, older_than).map(|_| ()));
+        self.note(None, move |transaction| forget(transaction, older_than).map(|_| ()));
     }
 
     /// Forgets calls that began longer ago than this; tells how many.

@@ -47,7 +47,7 @@ impl Store {
         &self.0.path
     }
 
-    /// Rows of the journal that were given up because there were too many at once.
+    /// Rows of the journal that were given up: there were too many at once, or they could not be written.
     pub fn lost(&self) -> u64 {
         self.0.writer.lost()
     }
@@ -65,9 +65,10 @@ impl Store {
 
     pub(crate) fn note(
         &self,
+        key: Option<u64>,
         write: impl FnOnce(&Transaction<'_>) -> Result<(), StateError> + Send + 'static,
     ) {
-        self.0.writer.note(write);
+        self.0.writer.note(key, write);
     }
 
     pub(crate) async fn read<T: Send + 'static>(

@@ -21,8 +21,9 @@ async fn child() {
     store.begin_session("s", None).await.unwrap();
     let journal = Journal::new(store.clone(), Keep::Head, Arc::new(str::to_owned));
     let (id, caller) = (pinza_core::CallId::new("c"), Caller::Agent { session: "s".into() });
-    let of = Of { serial: 1, id: &id, tool: "acts", caller: &caller, session: Some("s") };
-    let arguments = pinza_core::Arguments::new();
+    let session = Arc::from("s");
+    let of = Of { serial: 1, id: &id, tool: "acts", caller: &caller, session: Some(&session) };
+    let arguments = Arc::default();
     let started = Started { of, arguments: &arguments, read_only: false };
     journal.before_run(&started).unwrap().await.unwrap();
     for number in 1.. {

@@ -39,7 +39,7 @@ impl CallObserver for Watcher {
             id: call.of.id.to_string(),
             answer: describe(call.result),
             decisions: call.decisions.to_vec(),
-            arguments: call.arguments.cloned().map(Value::Object),
+            arguments: call.arguments.map(|arguments| Value::Object((**arguments).clone())),
         });
     }
 }
