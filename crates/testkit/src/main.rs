@@ -1,14 +1,23 @@
 //! The fakes of the test suites as a program of their own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people and scripts")]
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
-use pinza_testkit::model::{ModelServer, Provider, Script};
+use pinza_testkit::{
+    model::{ModelServer, Provider, Script},
+    picture::picture,
+};
 
 const USAGE: &str = "usage: pinza-testkit model SCRIPT [--port N] [--record DIR]
   Serves a scripted model on 127.0.0.1 until it is stopped. The first line on stdout is its address;
   what is not as the script expects goes to stderr. Providers are told apart by the path that is called:
-  /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/M:streamGenerateContent";
+  /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/M:streamGenerateContent
+usage: pinza-testkit picture SCREEN.ansi OUT.png
+  Draws a screen that a test has kept (target/screens), with chromium.";
 
 struct Options {
     script: PathBuf,
@@ -18,7 +27,11 @@ struct Options {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let run = parse(&arguments).and_then(|options| serve(&options));
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let run = match words[..] {
+        ["picture", screen, out] => picture(Path::new(screen), Path::new(out)),
+        _ => parse(&arguments).and_then(|options| serve(&options)),
+    };
     match run {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

@@ -6,3 +6,5 @@ mod model;
 mod program;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod terminal;
