@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pinza_core::{CallId, Content, GroupName, Outcome};
+use pinza_core::{CallId, Content, GroupName, Outcome, ToolOutput};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -42,6 +42,9 @@ pub enum Event {
         id: CallId,
         name: String,
         arguments: Value,
+        /// What the model wrote in place of JSON: such a call is answered and never started.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        malformed: Option<String>,
     },
     ToolStarted {
         id: CallId,
@@ -57,6 +60,9 @@ pub enum Event {
         status: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<String>,
+        /// What of the result is no text.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        content: Vec<Content>,
         #[serde(rename = "error_type", skip_serializing_if = "Option::is_none")]
         error_type: Option<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +73,10 @@ pub enum Event {
     },
     GroupLoaded {
         group: GroupName,
+    },
+    /// A message that came while the agent was at work is part of the talk now.
+    UserMessage {
+        text: String,
     },
     /// Older messages gave way to a summary.
     Compacted {
@@ -103,15 +113,18 @@ impl Event {
     }
 
     pub(super) fn finished(outcome: &Outcome) -> Self {
-        let (status, result, error) = match &outcome.result {
-            Ok(output) => ("success", Some(output.as_text()), None),
+        let (status, output, error) = match &outcome.result {
+            Ok(output) => ("success", Some(output), None),
             Err(error) => ("error", None, Some(error)),
         };
+        let is_text = |content: &Content| matches!(content, Content::Text { .. });
+        let content = output.iter().flat_map(|output| &output.content);
         Self::ToolFinished {
             id: outcome.id.clone(),
             name: outcome.tool.clone(),
             status,
-            result,
+            result: output.map(ToolOutput::as_text),
+            content: content.filter(|content| !is_text(content)).cloned().collect(),
             error_type: error.map(|error| error.kind.code()),
             message: error.map(|error| error.message.clone()),
             hint: error.and_then(|error| error.hint.clone()),
@@ -134,6 +147,7 @@ impl Event {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),
+                malformed: call.malformed.clone(),
             },
             StreamEvent::Start { .. } | StreamEvent::Usage { .. } | StreamEvent::Done { .. } => return None,
         })

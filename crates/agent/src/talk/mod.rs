@@ -81,7 +81,8 @@ impl Inbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(content);
     }
 
-    fn take(&self) -> Vec<Vec<Content>> {
+    /// What has not gone in yet.
+    pub fn take(&self) -> Vec<Vec<Content>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
     }
 }
@@ -110,6 +111,11 @@ impl Talk {
 
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// How many messages the session has, also those that a summary stands for.
+    pub fn said(&self) -> usize {
+        self.places.last().and_then(|last| usize::try_from(*last).ok()).unwrap_or(0)
     }
 
     /// All requests of the session together.

@@ -63,12 +63,15 @@ impl Talk {
             if !calls.is_empty() {
                 self.run(calls, stage).await?;
             }
-            let queued = stage.inbox.take().into_iter().map(|content| Message::User { content });
+            let queued: Vec<Message> =
+                stage.inbox.take().into_iter().map(|content| Message::User { content }).collect();
+            let heard: Vec<String> = queued.iter().map(Message::text).collect();
             let unreadable = (answer.stop == StopReason::MalformedCall).then(|| Message::user(UNREADABLE));
-            let more: Vec<_> = queued.chain(unreadable).map(|message| (message, None)).collect();
+            let more: Vec<_> = queued.into_iter().chain(unreadable).map(|message| (message, None)).collect();
             if !more.is_empty() {
                 goes_on = true;
                 self.keep(more).await?;
+                heard.into_iter().for_each(|text| (stage.events)(Event::UserMessage { text }));
             }
             if !goes_on {
                 return Ok(Finish { text, stop: answer.stop, usage, rounds: round });

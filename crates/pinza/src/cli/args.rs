@@ -641,6 +641,9 @@ pub(crate) struct Chat {
     /// Go on with this session, or begin it
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// Draw nothing twice and use no colours, for screen readers
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,12 @@
-//! `pinza chat`: a talk with a model that has these tools, one message or line by line.
+//! `pinza chat`: a talk with a model that has these tools: one message, line by line, or at a terminal.
 
+mod past;
 mod provider;
+mod round;
 mod shown;
 
 use std::{
-    io::{BufRead as _, Read as _},
+    io::{BufRead as _, IsTerminal as _, Read as _, Write as _},
     sync::Arc,
 };
 
@@ -15,6 +17,10 @@ use pinza::{
     state::Store,
 };
 
+use self::{
+    past::past,
+    round::{Questions, Rounded, ScreenApprover},
+};
 use super::{
     Done, Global, Result,
     args::Chat,
@@ -22,14 +28,29 @@ use super::{
     journal,
     session::{Session, is_known},
 };
-use crate::{config::AgentTable, terminal::Printer};
+use crate::{
+    config::AgentTable,
+    home::Home,
+    terminal::{Look, Printer, Screen},
+};
 
 /// Long enough for what people and programs make up.
 const LONGEST_SESSION: usize = 128;
 
 pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
     let prompt = chat.prompt.as_deref().map(message).transpose()?;
-    let (session, store) = Session::open_noting(global)?;
+    let at_terminal =
+        prompt.is_none() && !global.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let look = Look::of_stdout(chat.plain);
+    let questions = Questions::default();
+    // Where nothing may be drawn again, questions are asked as everywhere else.
+    let (session, store) = if at_terminal && look.redraws && !global.yes {
+        let config_file = Home::find(global.home.as_deref())?.config_file();
+        let approver = Arc::new(ScreenApprover::new(config_file, questions.clone()));
+        Session::open_noting_with(global, |builder| builder.approver(approver))?
+    } else {
+        Session::open_noting(global)?
+    };
     printer.problems(&session.problems);
     let agent = agent(&session, chat.agent.as_deref())?;
     let setup = provider::setup(&session, &chat, &agent)?;
@@ -41,10 +62,12 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
         None => Some(session.pinza.watch()?),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let chat = Chatting { printer, global, session: &session, store, setup, id, toolset, agent: chat.agent };
+    let agent = chat.agent;
+    let chat = Chatting { printer, global, session: &session, store, setup, id, toolset, agent, questions };
     let done = runtime.block_on(async {
         match prompt {
             Some(text) => chat.say_once(text).await,
+            None if at_terminal => chat.at_terminal(Screen::new(look, global.verbose)).await,
             None => chat.line_by_line().await,
         }
     });
@@ -61,6 +84,8 @@ struct Chatting<'a> {
     id: String,
     toolset: Arc<Selection>,
     agent: Option<String>,
+    /// What is asked about calls, at a terminal.
+    questions: Questions,
 }
 
 impl Chatting<'_> {
@@ -78,6 +103,31 @@ impl Chatting<'_> {
             let line = line.context("cannot read from stdin")?;
             if !line.trim().is_empty() {
                 all_well &= self.say(&mut talk, line).await?;
+            }
+        }
+        Ok(if all_well { Done::Well } else { Done::Answered })
+    }
+
+    /// Until the editor is here: reads plain lines.
+    async fn at_terminal(&self, mut screen: Screen) -> Result {
+        let mut talk = self.open().await?;
+        past(&mut screen, &talk);
+        let mut all_well = true;
+        loop {
+            let reading = tokio::task::spawn_blocking(|| {
+                let mut out = std::io::stdout().lock();
+                let _ = out.write_all("› ".as_bytes()).and_then(|()| out.flush());
+                let mut line = String::new();
+                std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
+            });
+            let Some(line) = reading.await?.context("cannot read from stdin")? else { break };
+            if line.trim().is_empty() {
+                continue;
+            }
+            match self.round(&mut screen, &mut talk, line.trim_end().to_owned()).await? {
+                Rounded::Answered { .. } => {}
+                Rounded::Failed { .. } => all_well = false,
+                Rounded::Leave => break,
             }
         }
         Ok(if all_well { Done::Well } else { Done::Answered })

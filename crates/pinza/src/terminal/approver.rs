@@ -2,7 +2,7 @@
 
 use std::{
     io::BufRead as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -34,8 +34,7 @@ impl TerminalApprover {
 impl Approver for TerminalApprover {
     fn ask<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Answer> {
         let question = question(prompt);
-        let choices =
-            Choices { session: prompt.rule.is_some(), always: prompt.rule.is_some() && prompt.can_keep };
+        let choices = Choices::of(prompt);
         // Dropped with the future when the call is cancelled: the reading thread sees it and
         // leaves, so that it cannot swallow the answer to the next prompt.
         let withdrawn = Withdrawn::default();
@@ -48,13 +47,9 @@ impl Approver for TerminalApprover {
     }
 
     fn remember(&self, rule: &Rule) -> Result<(), String> {
-        ConfigFile::edit(self.config_file.clone(), |document| append_rule(document, rule))
-            .map(|_| ())
-            .map_err(|error| {
-                let reason = format!("{error:#}");
-                write_stderr(&format!("warning: the rule could not be written: {reason}\n"));
-                reason
-            })
+        keep_rule(&self.config_file, rule).inspect_err(|reason| {
+            write_stderr(&format!("warning: the rule could not be written: {reason}\n"));
+        })
     }
 }
 
@@ -67,10 +62,32 @@ impl Drop for Withdrawn {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Choices {
-    session: bool,
-    always: bool,
+/// What may be answered beside once and no.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choices {
+    pub(crate) session: bool,
+    pub(crate) always: bool,
+}
+
+impl Choices {
+    pub(crate) fn of(prompt: &Prompt) -> Self {
+        Self { session: prompt.rule.is_some(), always: prompt.rule.is_some() && prompt.can_keep }
+    }
+}
+
+/// Writes down what "always" stands for.
+pub(crate) fn keep_rule(config_file: &Path, rule: &Rule) -> Result<(), String> {
+    ConfigFile::edit(config_file.to_owned(), |document| append_rule(document, rule))
+        .map(|_| ())
+        .map_err(|error| format!("{error:#}"))
+}
+
+/// The arguments of a call by name, with odd characters visible.
+pub(crate) fn shown_arguments(prompt: &Prompt) -> impl Iterator<Item = (String, String)> {
+    prompt.arguments.iter().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (visible(name), visible(&value))
+    })
 }
 
 /// Everything that a tool or a model wrote is shown with its odd characters visible.
@@ -83,9 +100,8 @@ fn question(prompt: &Prompt) -> String {
     if let Some(detail) = &prompt.permission.detail {
         text.push_str(&format!("  {}\n", visible(detail)));
     }
-    for (name, value) in prompt.arguments.iter() {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        text.push_str(&format!("  {}: {}\n", visible(name), visible(&value)));
+    for (name, value) in shown_arguments(prompt) {
+        text.push_str(&format!("  {name}: {value}\n"));
     }
     match &prompt.rule {
         Some(rule) if prompt.can_keep => {

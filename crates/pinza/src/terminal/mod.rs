@@ -3,15 +3,16 @@
 mod approver;
 mod ask;
 mod clean;
-#[expect(dead_code, reason = "the chat at a terminal is about to use it")]
 mod look;
 #[expect(dead_code, reason = "the chat at a terminal is about to use it")]
 mod markdown;
 mod printer;
 mod progress;
+mod screen;
 
-pub(crate) use approver::TerminalApprover;
+pub(crate) use approver::{Choices, TerminalApprover, keep_rule, shown_arguments};
 pub(crate) use ask::{ask, is_interactive};
 pub(crate) use look::{Line, Look};
 pub(crate) use printer::{Out, Printer, write_stderr, write_stdout};
 pub(crate) use progress::Progress;
+pub(crate) use screen::{Caret, Key, Keys, Screen, cut, flowing, wrapped};

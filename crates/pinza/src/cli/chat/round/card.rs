@@ -1,0 +1,186 @@
+//! A question about a call, as a card at the bottom of the screen.
+//!
+//! A key answers only after a moment in which none was pressed while the card was there: whoever is in the middle of
+//! a sentence when it appears approves nothing with the next letter. The answers are shown when they count.
+
+use std::time::{Duration, Instant};
+
+use pinza::core::{Answer, CallId, visible};
+
+use super::{
+    approver::Question,
+    style::{ASKS, BAD, BOLD, DIM, GOOD, PLAIN, WIDEST, grouped, line},
+};
+use crate::terminal::{Choices, Key, Line, cut, shown_arguments, wrapped};
+
+/// How long no key must have been pressed.
+const QUIET: Duration = Duration::from_millis(300);
+/// How many rows of one argument a card has.
+const ARGUMENT_ROWS: usize = 4;
+
+pub(super) struct Card {
+    question: Question,
+    choices: Choices,
+    /// When a key counts.
+    armed: Instant,
+}
+
+/// What a key meant.
+pub(super) enum Pressed {
+    /// It was too early: somebody is typing something else.
+    Typing(Key),
+    Answer(Answer),
+    /// All of the arguments are wanted.
+    Whole,
+    Nothing,
+}
+
+impl Card {
+    pub(super) fn new(question: Question, now: Instant) -> Self {
+        let choices = Choices::of(&question.prompt);
+        Self { question, choices, armed: now + QUIET }
+    }
+
+    pub(super) fn call(&self) -> &CallId {
+        &self.question.prompt.call
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.question.answer.is_closed()
+    }
+
+    pub(super) async fn withdrawn(&mut self) {
+        self.question.answer.closed().await;
+    }
+
+    /// When the answers begin to count, if that is still to come.
+    pub(super) fn arms(&self, now: Instant) -> Option<Instant> {
+        (now < self.armed).then_some(self.armed)
+    }
+
+    pub(super) fn press(&mut self, key: Key, now: Instant) -> Pressed {
+        if now < self.armed {
+            self.armed = now + QUIET;
+            return Pressed::Typing(key);
+        }
+        match key {
+            Key::Char('y' | 'Y') => Pressed::Answer(Answer::Once),
+            Key::Char('s' | 'S') if self.choices.session => Pressed::Answer(Answer::Session),
+            Key::Char('a' | 'A') if self.choices.always => Pressed::Answer(Answer::Always),
+            Key::Char('n' | 'N') | Key::Escape => Pressed::Answer(Answer::Deny),
+            Key::Ctrl('o') => Pressed::Whole,
+            // What is pasted was not written as an answer.
+            Key::Paste(_) => Pressed::Typing(key),
+            Key::Char(_) | Key::Ctrl(_) | Key::Enter | Key::Break | Key::Backspace | Key::Gone => {
+                Pressed::Nothing
+            }
+        }
+    }
+
+    /// Gives the answer; the line that tells it.
+    pub(super) fn answer(self, answer: Answer) -> Line {
+        let prompt = &self.question.prompt;
+        let (tool, capability) =
+            (visible(prompt.tool.as_str()), visible(prompt.permission.capability.as_str()));
+        let what = if tool == capability { tool } else { format!("{tool}: {capability}") };
+        let told = match answer {
+            Answer::Once => line([(GOOD, "  ✓ ".to_owned()), (DIM, format!("allowed {what} once"))]),
+            Answer::Session => {
+                line([(GOOD, "  ✓ ".into()), (DIM, format!("allowed {what} for this session"))])
+            }
+            Answer::Always => {
+                let rule = prompt.rule.as_ref().map(ToString::to_string).unwrap_or_default();
+                line([(GOOD, "  ✓ ".into()), (DIM, format!("allowed {what} always: {}", visible(&rule)))])
+            }
+            Answer::Deny => line([(BAD, "  ✗ ".into()), (DIM, format!("denied {what}"))]),
+        };
+        let _ = self.question.answer.send(answer);
+        told
+    }
+
+    /// The card, in at most so many rows if its answers fit in them.
+    pub(super) fn lines(&self, width: usize, rows: usize, now: Instant) -> Vec<Line> {
+        let room = width.min(WIDEST).saturating_sub(5).max(10);
+        let mut top = self.heading(room);
+        let bottom = self.answers(room, now);
+        let arguments = self.arguments(room, ARGUMENT_ROWS);
+        let left = rows.saturating_sub(top.len() + bottom.len());
+        if arguments.len() > left {
+            let shown = left.saturating_sub(1);
+            top.extend(arguments.into_iter().take(shown));
+            if left > 0 {
+                top.push(vec![(DIM, "… (Ctrl-O shows all)".to_owned())]);
+            }
+        } else {
+            top.extend(arguments);
+        }
+        top.extend(bottom);
+        top.into_iter().map(framed).collect()
+    }
+
+    /// All of what is asked for, as finished lines.
+    pub(super) fn whole(&self, width: usize) -> Vec<Line> {
+        let room = width.saturating_sub(5).max(10);
+        let mut rows = self.heading(room);
+        rows.extend(self.arguments(room, usize::MAX));
+        rows.into_iter().map(framed).collect()
+    }
+
+    fn heading(&self, room: usize) -> Vec<Row> {
+        let prompt = &self.question.prompt;
+        let tool = visible(prompt.tool.as_str());
+        let capability = visible(prompt.permission.capability.as_str());
+        let mut rows = vec![vec![
+            (BOLD, cut(&tool, room.saturating_sub(capability.len() + 11))),
+            (PLAIN, " asks for: ".to_owned()),
+            (BOLD, capability),
+        ]];
+        let detail = prompt.permission.detail.as_deref().map(visible).unwrap_or_default();
+        rows.extend(wrapped(&detail, room).into_iter().filter(|row| !row.is_empty()).map(plain));
+        rows
+    }
+
+    fn arguments(&self, room: usize, limit: usize) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (name, value) in shown_arguments(&self.question.prompt) {
+            let all = wrapped(&format!("{name}: {value}"), room.saturating_sub(2).max(8));
+            let left_out: usize = all.iter().skip(limit).map(|row| row.chars().count()).sum();
+            rows.extend(all.into_iter().take(limit).map(|row| plain(format!("  {row}"))));
+            if left_out > 0 {
+                let more = format!("  … {} more characters (Ctrl-O shows all)", grouped(left_out));
+                rows.push(vec![(DIM, more)]);
+            }
+        }
+        rows
+    }
+
+    fn answers(&self, room: usize, now: Instant) -> Vec<Row> {
+        if now < self.armed {
+            return vec![vec![(DIM, "…".to_owned())]];
+        }
+        let mut offered = "[y] once  ".to_owned();
+        if self.choices.session {
+            offered.push_str("[s] this session  ");
+        }
+        offered.push_str("[n] no");
+        let mut rows = vec![vec![(BOLD, offered)]];
+        let rule = self.question.prompt.rule.as_ref().filter(|_| self.choices.always);
+        if let Some(rule) = rule {
+            let text = format!("[a] always: writes {}", visible(&rule.to_string()));
+            rows.extend(wrapped(&text, room).into_iter().map(|row| vec![(BOLD, row)]));
+        }
+        rows
+    }
+}
+
+type Row = Vec<(anstyle::Style, String)>;
+
+fn plain(text: String) -> Row {
+    vec![(PLAIN, text)]
+}
+
+/// The bar that nothing but a card has.
+fn framed(row: Row) -> Line {
+    line(std::iter::once((ASKS, "  ┃ ".to_owned())).chain(row))
+}

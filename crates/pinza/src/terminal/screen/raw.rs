@@ -1,0 +1,39 @@
+//! Keys one by one: the terminal's own editing of lines is off, and on again whatever happens.
+
+use std::io::Write as _;
+
+use rustix::termios::{OptionalActions, OutputModes, Termios, tcgetattr, tcsetattr};
+
+const PASTES_ON: &str = "\x1b[?2004h";
+const PASTES_OFF: &str = "\x1b[?2004l\x1b[?25h";
+
+/// Dropping it gives the terminal back as it was.
+pub(super) struct Raw {
+    before: Termios,
+}
+
+impl Raw {
+    pub(super) fn enter() -> std::io::Result<Self> {
+        let before = tcgetattr(std::io::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        // What somebody else writes still begins its lines at the left.
+        raw.output_modes |= OutputModes::OPOST;
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &raw)?;
+        write(PASTES_ON);
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        write(PASTES_OFF);
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
+/// A terminal that is gone needs nothing any more.
+fn write(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
