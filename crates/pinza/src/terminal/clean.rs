@@ -55,8 +55,6 @@ pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn nothing_odd_stays() {
         let cases = [
@@ -72,7 +70,7 @@ mod tests {
             ("Grüße 日本 🦀", "Grüße 日本 🦀"),
         ];
         for (text, clean) in cases {
-            assert_eq!(cleaned(text), clean, "{text:?}");
+            assert_eq!(super::cleaned(text), clean, "{text:?}");
         }
     }
 }

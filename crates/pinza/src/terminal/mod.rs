@@ -3,8 +3,10 @@
 mod approver;
 mod ask;
 mod clean;
-mod look;
 #[expect(dead_code, reason = "the chat at a terminal is about to use it")]
+mod image;
+mod look;
+#[cfg_attr(not(test), expect(dead_code, reason = "the chat at a terminal is about to use it"))]
 mod markdown;
 mod printer;
 mod progress;

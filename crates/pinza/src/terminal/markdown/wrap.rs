@@ -36,9 +36,17 @@ pub(super) fn wrap(runs: &[Run], width: usize) -> Vec<Row> {
     let mut rows = Rows { runs, width, row: Vec::new(), columns: 0, cut: 0, done: Vec::new() };
     for (run, of) in runs.iter().enumerate() {
         let mut start = 0;
-        for text in glyphs(&of.text, width) {
-            rows.take(Unit { run, start, text, columns: text.width() });
-            start += text.len();
+        while let Some(text) = word(&of.text[start..]) {
+            let columns = text.width();
+            if columns > width || !text.is_ascii() {
+                for glyph in glyphs(text, width) {
+                    rows.take(Unit { run, start, text: glyph, columns: glyph.width() });
+                    start += glyph.len();
+                }
+            } else {
+                rows.take(Unit { run, start, text, columns });
+                start += text.len();
+            }
         }
     }
     if !rows.row.is_empty() || rows.done.is_empty() {
@@ -52,19 +60,52 @@ pub(super) fn chop(spans: &[(Style, String)], width: usize) -> Vec<Line> {
     let mut lines = vec![Line::default()];
     let mut columns = 0;
     for (style, text) in spans {
-        for glyph in glyphs(text, width) {
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            // Letters of one column each need not be looked at one by one.
+            let plain =
+                rest.bytes().take(width - columns).take_while(|byte| matches!(byte, b' '..=b'~')).count();
+            let joined = rest[plain..].chars().next().is_some_and(|next| !next.is_ascii());
+            let take = if joined { plain.saturating_sub(1) } else { plain };
+            let glyph = match take {
+                0 => glyphs(rest, width).next().unwrap_or(rest),
+                take => &rest[..take],
+            };
             let wide = glyph.width();
             if columns + wide > width {
                 lines.push(Line::default());
                 columns = 0;
             }
             columns += wide;
+            rest = &rest[glyph.len()..];
             if let Some(line) = lines.last_mut() {
                 line.push(*style, glyph, None);
             }
         }
     }
     lines
+}
+
+/// The beginning of `text` that is looked at as one: a word of ASCII letters, a blank, or all up to the next
+/// of those. A letter before another script's is left to it, as a mark may follow.
+fn word(text: &str) -> Option<&str> {
+    let first = *text.as_bytes().first()?;
+    if first.is_ascii_whitespace() {
+        return Some(&text[..1]);
+    }
+    let end = text.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(text.len());
+    let word = &text[..end];
+    if let Some(hyphen) = word.find('-').filter(|hyphen| hyphen + 1 < end) {
+        return Some(&word[..hyphen.max(1)]);
+    }
+    if text[end..].starts_with(|next: char| !next.is_ascii()) {
+        if end > 1 {
+            return Some(&word[..end - 1]);
+        }
+        let end = text.find(' ').unwrap_or(text.len());
+        return Some(&text[..end]);
+    }
+    Some(word)
 }
 
 /// What moves together. A cluster has no longest length (Hangul's leading consonants pile up), so one
@@ -91,6 +132,13 @@ struct Unit<'a> {
     start: usize,
     text: &'a str,
     columns: usize,
+}
+
+impl Unit<'_> {
+    /// Is it a letter of two columns? Between those a row may be broken.
+    fn is_wide(&self) -> bool {
+        self.columns > 1 && !self.text.is_ascii()
+    }
 }
 
 struct Rows<'a> {
@@ -123,11 +171,10 @@ impl<'a> Rows<'a> {
             }
             return;
         }
-        let wide = unit.columns > 1;
-        if wide && !CLOSING.contains(unit.text) {
+        if unit.is_wide() && !CLOSING.contains(unit.text) {
             self.cut = self.row.len();
         }
-        if self.columns + unit.columns > self.width {
+        while self.columns + unit.columns > self.width && !self.row.is_empty() {
             self.overflow();
         }
         let hyphen = unit.text == "-"
@@ -140,8 +187,8 @@ impl<'a> Rows<'a> {
 
     fn push(&mut self, unit: Unit<'a>) {
         // After a wide letter a row may be broken, unless a closing mark follows, which is seen then.
-        let after_wide = self.row.last().is_some_and(|before| before.columns > 1);
-        if after_wide && unit.columns == 1 && unit.text.chars().all(char::is_alphanumeric) {
+        let after_wide = self.row.last().is_some_and(Unit::is_wide);
+        if after_wide && !unit.is_wide() && unit.text.starts_with(char::is_alphanumeric) {
             self.cut = self.row.len();
         }
         self.columns += unit.columns;
