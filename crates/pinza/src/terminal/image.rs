@@ -105,6 +105,8 @@ fn iterm(data: &[u8], columns: usize) -> String {
 mod tests {
     use super::*;
 
+    type Variables = &'static [(&'static str, &'static str)];
+
     fn png(width: u32, bytes: usize) -> Vec<u8> {
         let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         png.extend(width.to_be_bytes());
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_terminal_is_known_by_its_environment() {
-        let cases: [(&[(&str, &str)], &[Protocol]); 10] = [
+        let cases: [(Variables, &[Protocol]); 10] = [
             (&[("TERM", "xterm-kitty")], &[Protocol::Kitty]),
             (&[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1")], &[Protocol::Kitty]),
             (&[("TERM", "xterm-ghostty")], &[Protocol::Kitty]),

@@ -9,6 +9,7 @@
 mod blocks;
 mod code;
 mod inline;
+mod page;
 mod start;
 mod table;
 #[cfg(test)]

@@ -6,12 +6,15 @@
 //! an item is as far from the next as its source is (a loose list is known only at its end), and a reference
 //! is known from its definition on. HTML is shown as the text it is.
 
+use std::time::Duration;
+
 use anstyle::Style;
 
 use super::{
-    code::Grammar,
+    code::{Budget, Grammar},
     inline::{BREAK, References, closed, inline},
-    start::{Item, Marker, fence, heading, is_rule, item, spaces, starts_block, underline},
+    page::{Container, Kind, Page, Space},
+    start::{Marker, fence, heading, is_rule, item, spaces, starts_block, underline},
     table::Table,
     wrap::{Row, chop, wrap},
 };
@@ -22,36 +25,18 @@ const DEPTH: usize = 16;
 /// A paragraph that is longer is cut where a row begins, and goes on as a new one.
 pub(super) const LONG: usize = 4096;
 
+/// How long the colours of an answer's code may take in all.
+const COLOURS: Duration = Duration::from_secs(3);
+
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     look: Look,
-    width: usize,
-    containers: Vec<Container>,
+    page: Page,
     leaf: Leaf,
     references: References,
-    /// Lines that are ready to be shown.
-    lines: Vec<Line>,
-    /// Something has been shown.
-    begun: bool,
-    /// The source has had a blank line since.
-    blank: bool,
-    /// What was shown last keeps away from what follows.
-    apart: bool,
+    budget: Budget,
     /// This is only how it looks now: more will come.
     sketch: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Container {
-    kind: Kind,
-    /// Nothing of it has been shown, its marker neither.
-    fresh: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Quote,
-    Item { item: Item, number: u64 },
 }
 
 #[derive(Clone, Debug)]
@@ -74,44 +59,32 @@ enum Leaf {
     Table(Box<Table>),
 }
 
-/// How a block stands to its neighbours.
-#[derive(Clone, Copy)]
-enum Space {
-    AsWritten,
-    Before,
-    Around,
-}
-
 impl Blocks {
     pub(super) fn new(look: Look, width: usize) -> Self {
         Self {
             look,
-            width,
-            containers: Vec::new(),
+            page: Page::new(look, width),
             leaf: Leaf::None,
             references: References::default(),
-            lines: Vec::new(),
-            begun: false,
-            blank: false,
-            apart: false,
+            budget: Budget::new(COLOURS),
             sketch: false,
         }
     }
 
     pub(super) fn resize(&mut self, width: usize) {
-        self.width = width;
+        self.page.width = width;
     }
 
     /// Lines that will not change any more, each once.
     pub(super) fn settled(&mut self) -> Vec<Line> {
-        std::mem::take(&mut self.lines)
+        std::mem::take(&mut self.page.lines)
     }
 
     /// A whole line, or as much of a long one as came first.
     pub(super) fn line(&mut self, text: &str) {
         let mut rest = text;
         let matched = self.matched(&mut rest);
-        let whole = matched == self.containers.len();
+        let whole = matched == self.page.containers.len();
         let blank = rest.trim().is_empty();
         if whole && self.code(rest, blank) {
             return;
@@ -125,7 +98,7 @@ impl Blocks {
         {
             return self.paragraph(rest);
         }
-        let before = match self.containers.get(matched).map(|container| &container.kind) {
+        let before = match self.page.containers.get(matched).map(|container| &container.kind) {
             Some(Kind::Item { item, number }) => Some((item.marker, *number)),
             _ => None,
         };
@@ -163,14 +136,15 @@ impl Blocks {
 
     /// As it looks now, with `partial` as a last line that is not whole.
     pub(super) fn sketch(&self, partial: &str, continues: bool) -> Vec<Line> {
-        let mut sketch = Self { sketch: true, lines: Vec::new(), ..self.clone() };
+        let mut sketch = Self { sketch: true, ..self.clone() };
+        sketch.page.lines.clear();
         if continues {
             sketch.more(partial);
         } else if !partial.is_empty() && !sketch.may_be_fence(partial) {
             sketch.line(partial);
         }
         sketch.finish();
-        sketch.lines
+        sketch.page.lines
     }
 
     /// Settles what is open, but for about `keep` rows of it. What comes later can no longer change those:
@@ -180,9 +154,9 @@ impl Blocks {
             Leaf::Paragraph { .. } => self.cut(keep),
             Leaf::Table(table) if !table.is_fixed() => {
                 let mut table = table.clone();
-                let lines = table.fix(self.room());
-                self.begin(Space::Around);
-                self.emit_all(lines);
+                let lines = table.fix(self.page.room());
+                self.page.begin(Space::Around);
+                self.page.emit_all(lines);
                 self.leaf = Leaf::Table(table);
             }
             _ => {}
@@ -201,7 +175,7 @@ impl Blocks {
     /// How many containers go on in this line; what is left of it is their content.
     fn matched(&self, rest: &mut &str) -> usize {
         let mut matched = 0;
-        for container in &self.containers {
+        for container in &self.page.containers {
             let indent = spaces(rest);
             match &container.kind {
                 Kind::Quote => match rest[indent..].strip_prefix('>') {
@@ -250,15 +224,15 @@ impl Blocks {
         self.close_to(matched);
         self.finish_leaf();
         // An item may begin with an empty line, but has not got two.
-        if let Some(Container { kind: Kind::Item { .. }, fresh: true }) = self.containers.last() {
-            self.close_to(self.containers.len() - 1);
+        if let Some(Container { kind: Kind::Item { .. }, fresh: true }) = self.page.containers.last() {
+            self.close_to(self.page.containers.len() - 1);
         }
-        self.blank = true;
+        self.page.blank = true;
     }
 
     /// Opens the containers that begin in this line.
     fn open(&mut self, rest: &mut &str, mut before: Option<(Marker, u64)>) {
-        while self.containers.len() < DEPTH {
+        while self.page.containers.len() < DEPTH {
             let indent = spaces(rest);
             let text = &rest[indent..];
             if indent >= 4 {
@@ -283,7 +257,7 @@ impl Blocks {
             };
             before = None;
             self.finish_leaf();
-            self.containers.push(Container { kind, fresh: true });
+            self.page.containers.push(Container { kind, fresh: true });
         }
     }
 
@@ -303,7 +277,7 @@ impl Blocks {
             }
         }
         if indent >= 4 && matches!(self.leaf, Leaf::None) {
-            self.begin(Space::Around);
+            self.page.begin(Space::Around);
             self.leaf = Leaf::Indented { blanks: 0 };
             return self.code_line(&rest[4..]);
         }
@@ -324,11 +298,11 @@ impl Blocks {
         if let Leaf::Table(table) = &mut self.leaf {
             let mut table = table.clone();
             let first = !table.is_fixed();
-            let lines = table.push(text, &self.references, self.room());
+            let lines = table.push(text, &self.references, self.page.room());
             if first && table.is_fixed() {
-                self.begin(Space::Around);
+                self.page.begin(Space::Around);
             }
-            self.emit_all(lines);
+            self.page.emit_all(lines);
             self.leaf = Leaf::Table(table);
             return;
         }
@@ -378,14 +352,14 @@ impl Blocks {
         let rest = format!("{}{}", rows[first].reopen, text.get(rows[first].at..).unwrap_or(""));
         rows.truncate(first);
         if !cut {
-            self.begin(Space::AsWritten);
+            self.page.begin(Space::AsWritten);
         }
-        self.emit_all(rows.into_iter().map(|row| row.line).collect());
+        self.page.emit_all(rows.into_iter().map(|row| row.line).collect());
         self.leaf = Leaf::Paragraph { text: rest, cut: true };
     }
 
     fn rows(&self, text: &str, base: Style) -> Vec<Row> {
-        wrap(&inline(text, base, self.look, &self.references), self.room())
+        wrap(&inline(text, base, self.look, &self.references), self.page.room())
     }
 
     fn finish_leaf(&mut self) {
@@ -393,7 +367,7 @@ impl Blocks {
             Leaf::None | Leaf::Indented { .. } => {}
             Leaf::Fenced { .. } => {
                 if !self.look.redraws && !self.sketch {
-                    self.emit(Line::from("```"));
+                    self.page.emit(Line::from("```"));
                 }
             }
             Leaf::Paragraph { text, cut } => {
@@ -402,31 +376,31 @@ impl Blocks {
                     return;
                 }
                 if !cut {
-                    self.begin(Space::AsWritten);
+                    self.page.begin(Space::AsWritten);
                 }
                 let shown = if self.sketch { closed(text) } else { text.to_owned() };
                 let rows = self.rows(&shown, Style::new());
-                self.emit_all(rows.into_iter().map(|row| row.line).collect());
+                self.page.emit_all(rows.into_iter().map(|row| row.line).collect());
             }
             Leaf::Table(mut table) => {
                 if !table.is_fixed() {
-                    self.begin(Space::Around);
+                    self.page.begin(Space::Around);
                 }
-                let lines = table.rest(self.room());
-                self.emit_all(lines);
+                let lines = table.rest(self.page.room());
+                self.page.emit_all(lines);
             }
         }
     }
 
     fn heading(&mut self, level: usize, title: &str) {
-        self.begin(Space::Before);
+        self.page.begin(Space::Before);
         // Without colours there is nothing else that says so.
         let marked = format!("{} {title}", "#".repeat(level));
         let title = if self.look.colour { title } else { &marked };
         let style = if level == 1 { Style::new().bold().underline() } else { Style::new().bold() };
         let escaped = if self.look.colour { title.to_owned() } else { format!("\\{title}") };
         let rows = self.rows(&escaped, style);
-        self.emit_all(rows.into_iter().map(|row| row.line).collect());
+        self.page.emit_all(rows.into_iter().map(|row| row.line).collect());
     }
 
     /// The paragraph before was a heading.
@@ -438,9 +412,9 @@ impl Blocks {
     }
 
     fn rule(&mut self) {
-        self.begin(Space::Around);
-        let line = if self.look.redraws { "─".repeat(self.room()) } else { "---".to_owned() };
-        self.emit(Line::from(vec![(Style::new().dimmed(), line)]));
+        self.page.begin(Space::Around);
+        let line = if self.look.redraws { "─".repeat(self.page.room()) } else { "---".to_owned() };
+        self.page.emit(Line::from(vec![(Style::new().dimmed(), line)]));
     }
 
     /// The last line of the paragraph is the table's header.
@@ -454,11 +428,11 @@ impl Blocks {
     }
 
     fn fenced(&mut self, mark: char, length: usize, indent: usize, info: &str) {
-        self.begin(Space::Around);
+        self.page.begin(Space::Around);
         let language = info.split([' ', ',', '{']).next().unwrap_or("");
-        let grammar = if self.look.colour { Grammar::of(language).map(Box::new) } else { None };
+        let grammar = if self.look.colour { Grammar::of(language, &self.budget).map(Box::new) } else { None };
         if !self.look.redraws {
-            self.emit_all(chop(&[(Style::new(), format!("```{language}"))], self.room()));
+            self.page.emit_all(chop(&[(Style::new(), format!("```{language}"))], self.page.room()));
         }
         self.leaf = Leaf::Fenced { mark, length, indent, grammar };
     }
@@ -478,12 +452,12 @@ impl Blocks {
             _ if !self.look.redraws => "    ",
             _ => "│ ",
         };
-        let room = self.room().saturating_sub(bar.chars().count()).max(2);
+        let room = self.page.room().saturating_sub(bar.chars().count()).max(2);
         for chopped in chop(&spans, room) {
             let mut line = Line::default();
             line.push(Style::new().dimmed(), bar, None);
             line.append(&chopped);
-            self.emit(line);
+            self.page.emit(line);
         }
     }
 
@@ -496,91 +470,17 @@ impl Blocks {
     }
 
     fn close_to(&mut self, depth: usize) {
-        if self.containers.len() <= depth {
+        if self.page.containers.len() <= depth {
             if depth == 0 {
                 self.finish_leaf();
             }
             return;
         }
         self.finish_leaf();
-        if let Some(Container { kind: Kind::Item { .. }, fresh: true }) = self.containers.last() {
-            self.begin(Space::AsWritten);
-            self.emit(Line::default());
+        if let Some(Container { kind: Kind::Item { .. }, fresh: true }) = self.page.containers.last() {
+            self.page.begin(Space::AsWritten);
+            self.page.emit(Line::default());
         }
-        self.containers.truncate(depth);
-    }
-
-    /// A block begins: a blank line if it needs one.
-    fn begin(&mut self, space: Space) {
-        let in_item = |container: &Container| matches!(container.kind, Kind::Item { .. }) && !container.fresh;
-        let in_list = self.containers.iter().any(in_item);
-        let apart = self.apart || !matches!(space, Space::AsWritten);
-        if self.begun && (self.blank || (apart && !in_list)) {
-            let mut line = Line::default();
-            for part in self.shown_containers().iter().filter(|container| !container.fresh) {
-                let (style, text) = self.prefix(part, false);
-                line.push(style, &text, None);
-            }
-            line.trim_end();
-            self.lines.push(line);
-        }
-        self.begun = true;
-        self.blank = false;
-        self.apart = matches!(space, Space::Around);
-    }
-
-    fn emit_all(&mut self, lines: Vec<Line>) {
-        lines.into_iter().for_each(|line| self.emit(line));
-    }
-
-    fn emit(&mut self, mut body: Line) {
-        let mut line = Line::default();
-        for container in self.shown_containers() {
-            let (style, text) = self.prefix(container, container.fresh);
-            line.push(style, &text, None);
-        }
-        // The mark of the user's own lines is not for models.
-        if line.spans.iter().all(|(_, text)| text.trim().is_empty())
-            && let Some((_, text)) = body.spans.first_mut()
-            && let Some(rest) = text.strip_prefix('›')
-        {
-            *text = format!(">{rest}");
-        }
-        line.append(&body);
-        line.trim_end();
-        self.lines.push(line);
-        self.containers.iter_mut().for_each(|container| container.fresh = false);
-    }
-
-    /// How many columns there are for what stands in the containers.
-    fn room(&self) -> usize {
-        let taken: usize = self.shown_containers().iter().map(|container| self.columns(container)).sum();
-        self.width - taken
-    }
-
-    /// The innermost containers, as far as they leave half of the screen for what is in them.
-    fn shown_containers(&self) -> &[Container] {
-        let mut taken = 0;
-        let shown = self.containers.iter().rev().take_while(|container| {
-            taken += self.columns(container);
-            taken <= self.width / 2
-        });
-        &self.containers[self.containers.len() - shown.count()..]
-    }
-
-    fn columns(&self, container: &Container) -> usize {
-        self.prefix(container, true).1.chars().count()
-    }
-
-    /// What stands before a line of a container.
-    fn prefix(&self, container: &Container, first: bool) -> (Style, String) {
-        match &container.kind {
-            Kind::Quote => (Style::new().dimmed(), (if self.look.redraws { "│ " } else { "> " }).to_owned()),
-            Kind::Item { item, number } => {
-                let marker = item.shown(*number);
-                let text = if first { marker } else { " ".repeat(marker.chars().count()) };
-                (Style::new(), text)
-            }
-        }
+        self.page.containers.truncate(depth);
     }
 }

@@ -264,7 +264,7 @@ fn what_settles_settles_early() {
     assert_eq!(step("`\n"), own("", ""));
     assert_eq!(step("- one\n- two"), own("", "\n• one\n• two\n"));
     assert_eq!(step("\n  1. deep\n"), own("\n• one\n• two\n", "  1. deep\n"));
-    assert_eq!(step("\n> quo"), own("  1. deep\n", "\n│ quo\n"));
+    assert_eq!(step("\n> quo"), own("  1. deep\n", "\n▌ quo\n"));
 }
 
 #[test]
@@ -293,6 +293,29 @@ fn what_is_open_stays_small() {
         lines.extend(markdown.finish());
         assert!(lines.iter().all(|line| line.width() <= 80));
     }
+}
+
+#[test]
+fn a_long_paragraph_is_cut_without_loss() {
+    let words = "some `code here` and **strong ones** of *a text*, a [link](https://a.b/c?d=e) ~~or~~ 日本語 &amp; two\n";
+    for (look, source) in [
+        (COLOUR, words.repeat(500)),
+        (PLAIN, words.repeat(500)),
+        (COLOUR, words.replace('\n', " ").repeat(500)),
+        (PLAIN, words.replace('\n', " ").repeat(500)),
+    ] {
+        let once = text(&render(words, 100, look)).repeat(500);
+        let all = text(&render(&source, 31, look));
+        // Rows may be broken between letters of Chinese and Japanese.
+        let letters = |text: &str| text.split_whitespace().collect::<String>();
+        assert!(letters(&all) == letters(&once), "{look:?}\n{all}");
+    }
+}
+
+#[test]
+fn it_goes_to_other_threads() {
+    fn sends<T: Send>(_: T) {}
+    sends(Markdown::new(80, COLOUR));
 }
 
 #[test]
