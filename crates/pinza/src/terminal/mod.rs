@@ -3,10 +3,8 @@
 mod approver;
 mod ask;
 mod clean;
-#[expect(dead_code, reason = "the chat at a terminal is about to use it")]
 mod image;
 mod look;
-#[cfg_attr(not(test), expect(dead_code, reason = "the chat at a terminal is about to use it"))]
 mod markdown;
 mod printer;
 mod progress;
@@ -14,7 +12,9 @@ mod screen;
 
 pub(crate) use approver::{Choices, TerminalApprover, keep_rule, shown_arguments};
 pub(crate) use ask::{ask, is_interactive};
+pub(crate) use image::image;
 pub(crate) use look::{Line, Look};
+pub(crate) use markdown::Markdown;
 pub(crate) use printer::{Out, Printer, write_stderr, write_stdout};
 pub(crate) use progress::Progress;
 pub(crate) use screen::{Caret, Key, Keys, Screen, cut, flowing, wrapped};
