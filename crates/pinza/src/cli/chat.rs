@@ -19,7 +19,7 @@ use pinza::{
 
 use self::{
     past::past,
-    round::{Questions, Rounded, ScreenApprover},
+    round::{Questions, Rounded, ScreenApprover, told_to_leave},
 };
 use super::{
     Done, Global, Result,
@@ -120,7 +120,11 @@ impl Chatting<'_> {
                 let mut line = String::new();
                 std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
             });
-            let Some(line) = reading.await?.context("cannot read from stdin")? else { break };
+            let line = tokio::select! {
+                line = reading => line?.context("cannot read from stdin")?,
+                _ = told_to_leave() => None,
+            };
+            let Some(line) = line else { break };
             if line.trim().is_empty() {
                 continue;
             }

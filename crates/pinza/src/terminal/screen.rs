@@ -12,6 +12,7 @@ mod text;
 use std::io::Write as _;
 
 use rustix::termios::tcgetwinsize;
+use unicode_width::UnicodeWidthStr as _;
 
 use self::raw::Raw;
 pub(crate) use self::{
@@ -145,7 +146,10 @@ impl Screen {
     }
 
     /// Finished lines above a new live part, as one write; none if nothing changed.
-    pub(crate) fn draw(&mut self, finished: &[Line], live: Vec<Line>, caret: Caret) {
+    pub(crate) fn draw(&mut self, finished: &[Line], mut live: Vec<Line>, caret: Caret) {
+        // A live row that took two, or a live part that scrolled, could not be taken away again.
+        live.drain(..live.len().saturating_sub(self.rows.saturating_sub(1).max(1)));
+        live.iter_mut().for_each(|line| clip(line, self.columns));
         if finished.is_empty() && live == self.drawn && caret == self.caret {
             return;
         }
@@ -200,6 +204,17 @@ impl Drop for Screen {
     }
 }
 
+/// As much of a line as has room.
+fn clip(line: &mut Line, mut room: usize) {
+    if line.width() <= room {
+        return;
+    }
+    for (_, text) in &mut line.spans {
+        *text = cut(text, room);
+        room = room.saturating_sub(text.width());
+    }
+}
+
 /// How many rows of the terminal are above the one where the cursor stands, once rows that became too long have been
 /// continued on the next ones.
 fn rows_above(drawn: &[Line], columns: usize) -> usize {
@@ -227,8 +242,19 @@ fn size() -> (usize, usize) {
 mod tests {
     use super::*;
 
+    fn line_of(texts: &[&str]) -> Line {
+        let mut line = Line::default();
+        line.spans.extend(texts.iter().map(|text| (anstyle::Style::new(), (*text).to_owned())));
+        line
+    }
+
     #[test]
     fn rows_are_counted_as_the_terminal_continues_them() {
+        let mut long = line_of(&["日本", "語", "", "more"]);
+        clip(&mut long, 9);
+        assert_eq!(long.width(), 9);
+        clip(&mut long, 5);
+        assert_eq!(long, line_of(&["日本", "…", "", ""]));
         let lines: Vec<Line> = ["", "1234", "12345", "日本語"].map(Line::from).into();
         for (columns, above) in [(80, 3), (6, 3), (5, 4), (4, 5), (3, 6)] {
             assert_eq!(rows_above(&lines, columns), above, "{columns}");

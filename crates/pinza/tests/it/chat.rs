@@ -5,6 +5,7 @@ mod limits;
 mod loading;
 mod memory;
 mod resuming;
+mod screen;
 mod setup;
 
 use pinza_testkit::{

@@ -97,12 +97,21 @@ impl Chatting<'_> {
             words: self.questions.listen(),
             keys: Keys::read()?,
             resized: signal(SignalKind::window_change())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
         };
         let said = round.follow(talk.say(vec![Content::text(text)], &self.setup, &stage), &mut outside).await;
         Ok(round.end(said, outside))
     }
+}
+
+/// Comes back when the program is told to end. Whoever reads from the terminal between rounds listens to this beside
+/// it: once a round has listened, such signals end nothing by themselves.
+pub(super) async fn told_to_leave() -> std::io::Result<()> {
+    let (mut terminate, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
+    }
+    Ok(())
 }
 
 /// A message that was kept, as it looked when it came; `after` is the message that may have its results.
@@ -122,8 +131,6 @@ struct Outside {
     words: UnboundedReceiver<Word>,
     keys: Keys,
     resized: Signal,
-    terminate: Signal,
-    hang_up: Signal,
 }
 
 struct Round<'a> {
@@ -156,6 +163,7 @@ impl Round<'_> {
         outside: &mut Outside,
     ) -> Option<std::result::Result<T, TalkError>> {
         let mut saying = std::pin::pin!(saying);
+        let mut told_to_leave = std::pin::pin!(told_to_leave());
         loop {
             let next = self.next_frame().map(tokio::time::Instant::from_std);
             let frame = async {
@@ -177,8 +185,7 @@ impl Round<'_> {
                 key = outside.keys.next() => self.press(key),
                 () = withdrawn => self.put_away(),
                 _ = outside.resized.recv() => self.dirty = true,
-                _ = outside.terminate.recv() => self.leave(),
-                _ = outside.hang_up.recv() => self.leave(),
+                _ = &mut told_to_leave, if self.leaving == Leaving::No => self.leave(),
                 () = frame => self.draw(Instant::now()),
             }
             if self.screen.gone() {
@@ -205,11 +212,11 @@ impl Round<'_> {
         if said.is_none() {
             self.view.take(Event::error(&TalkError::Cancelled), Instant::now());
         }
-        let (screen, mut view) = (self.screen, self.view);
-        show(screen, view.finished());
-        screen.keep_folded(view.folded());
-        screen.lines(&[Line::default()]);
-        screen.release();
+        self.view.line(Line::default());
+        // The live part goes with the same frame, so that what is finished takes its place.
+        self.present(Vec::new(), Caret::Shown);
+        self.screen.keep_folded(self.view.folded());
+        self.screen.release();
         let typed = self.typed.rest();
         match said {
             None => Rounded::Leave,
@@ -337,7 +344,7 @@ impl Round<'_> {
         }
         let (width, rows) = (self.screen.width(), self.screen.height().saturating_sub(1).max(1));
         let mut beneath: Vec<Line> =
-            self.card.iter().flat_map(|card| card.lines(width, rows.saturating_sub(1), now)).collect();
+            self.card.iter_mut().flat_map(|card| card.lines(width, rows.saturating_sub(1), now)).collect();
         let typed = self.typed.lines(width);
         beneath.extend(typed.into_iter().rev().take(rows.saturating_sub(beneath.len()).min(4)).rev());
         let room = rows.saturating_sub(beneath.len());

@@ -8,8 +8,18 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let (fits, _) = split(text, width.saturating_sub(1));
-    if width == 0 { String::new() } else { format!("{fits}…") }
+    match width {
+        0 => String::new(),
+        1 => "…".to_owned(),
+        _ => {
+            let mut used = 1;
+            let fits = |c: &char| {
+                used += c.width().unwrap_or(0);
+                used <= width
+            };
+            text.chars().take_while(fits).chain(['…']).collect()
+        }
+    }
 }
 
 /// Rows of at most so many columns, broken between words where that is possible.
@@ -17,8 +27,11 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let mut rows = Vec::new();
     let mut rest = text;
-    while rest.width() > width {
+    loop {
         let (fits, after) = split(rest, width);
+        if after.is_empty() {
+            break;
+        }
         let at_word = if after.starts_with(' ') { Some(fits.len()) } else { fits.rfind(' ') };
         let end = at_word.filter(|end| !rest[..*end].trim().is_empty()).unwrap_or(fits.len());
         rows.push(rest[..end].trim_end().to_owned());
@@ -57,7 +70,8 @@ mod tests {
             ("日本語", 6, "日本語"),
             ("日本語", 5, "日本…"),
             ("日本語", 4, "日…"),
-            ("hello", 1, "h…"),
+            ("hello", 1, "…"),
+            ("日本語", 2, "…"),
             ("hello", 0, ""),
         ] {
             assert_eq!(cut(text, width), expected, "{text} {width}");

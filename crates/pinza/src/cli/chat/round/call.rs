@@ -7,6 +7,7 @@ use std::{
 
 use pinza::core::{CallId, Content, visible};
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, DIM, GOOD, PLAIN, WIDEST, grouped, line, time};
 use crate::terminal::{Line, cut, flowing};
@@ -202,17 +203,12 @@ impl Call {
 
     fn row(&self, mark: (anstyle::Style, &str), tail: &str, width: usize) -> Line {
         let room = width.min(WIDEST).saturating_sub(4);
-        // The end of a line gives way first, but never all of it.
-        let tail = cut(tail, room.saturating_sub(self.head(room).1.min(room / 2) + 2));
-        let taken =
-            if tail.is_empty() { 0 } else { 2 + unicode_width::UnicodeWidthStr::width(tail.as_str()) };
-        let (spans, used) = self.head(room.saturating_sub(taken));
-        let gap = if tail.is_empty() {
-            0
-        } else {
-            (TIMES.min(room.saturating_sub(taken) + 2)).saturating_sub(used).max(2)
-        };
-        let mut spans = spans;
+        // The end of a line gives way first, but it has half of the line if it needs it.
+        let head = self.head(room).1.min(room / 2);
+        let tail = cut(tail, room.saturating_sub(head + 2));
+        let taken = tail.width();
+        let (mut spans, used) = self.head(if taken == 0 { room } else { room.saturating_sub(taken + 2) });
+        let gap = TIMES.min(room.saturating_sub(taken)).saturating_sub(used).max(2);
         spans.insert(0, (mark.0, format!("  {} ", mark.1)));
         if !tail.is_empty() {
             spans.push((DIM, format!("{}{tail}", " ".repeat(gap))));
@@ -233,9 +229,9 @@ impl Call {
     fn head(&self, room: usize) -> (Vec<(anstyle::Style, String)>, usize) {
         let (name, arguments) = self.inner();
         let name = cut(&visible(name), room);
-        let used = unicode_width::UnicodeWidthStr::width(name.as_str());
+        let used = name.width();
         let told = cut(&telling(arguments), room.saturating_sub(used + 1));
-        let taken = unicode_width::UnicodeWidthStr::width(told.as_str());
+        let taken = told.width();
         let mut spans = vec![(super::style::BOLD, name)];
         if taken == 0 {
             return (spans, used);

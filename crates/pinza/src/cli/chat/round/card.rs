@@ -100,10 +100,10 @@ impl Card {
     }
 
     /// The card, in at most so many rows if its answers fit in them.
-    pub(super) fn lines(&self, width: usize, rows: usize, now: Instant) -> Vec<Line> {
+    pub(super) fn lines(&mut self, width: usize, rows: usize, now: Instant) -> Vec<Line> {
         let room = width.min(WIDEST).saturating_sub(5).max(10);
         let mut top = self.heading(room);
-        let bottom = self.answers(room, now);
+        let bottom = self.answers(room, rows / 2, now);
         let arguments = self.arguments(room, ARGUMENT_ROWS);
         let left = rows.saturating_sub(top.len() + bottom.len());
         if arguments.len() > left {
@@ -155,7 +155,8 @@ impl Card {
         rows
     }
 
-    fn answers(&self, room: usize, now: Instant) -> Vec<Row> {
+    /// A rule that cannot be shown as a whole is not offered.
+    fn answers(&mut self, room: usize, limit: usize, now: Instant) -> Vec<Row> {
         if now < self.armed {
             return vec![vec![(DIM, "…".to_owned())]];
         }
@@ -165,10 +166,18 @@ impl Card {
         }
         offered.push_str("[n] no");
         let mut rows = vec![vec![(BOLD, offered)]];
-        let rule = self.question.prompt.rule.as_ref().filter(|_| self.choices.always);
-        if let Some(rule) = rule {
-            let text = format!("[a] always: writes {}", visible(&rule.to_string()));
-            rows.extend(wrapped(&text, room).into_iter().map(|row| vec![(BOLD, row)]));
+        let Choices { always, .. } = Choices::of(&self.question.prompt);
+        if let Some(rule) = self.question.prompt.rule.as_ref().filter(|_| always) {
+            let text = wrapped(&format!("[a] always: writes {}", visible(&rule.to_string())), room);
+            self.choices.always = text.len() <= limit.max(1);
+            if self.choices.always {
+                rows.extend(text.into_iter().map(|row| vec![(BOLD, row)]));
+            } else {
+                rows.push(vec![(
+                    DIM,
+                    "    (what \"always\" would write is too long for this screen)".to_owned(),
+                )]);
+            }
         }
         rows
     }
