@@ -7,7 +7,6 @@
 mod approver;
 mod call;
 mod card;
-mod said;
 mod style;
 mod thought;
 mod typed;

@@ -1,7 +1,8 @@
 //! Foreign text, made to fit: cut or wrapped by columns, with odd characters visible.
 
-use pinza::core::visible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::super::clean::cleaned;
 
 /// At most so many columns; what is left out is an ellipsis.
 pub(crate) fn cut(text: &str, width: usize) -> String {
@@ -41,9 +42,9 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// The lines of a text that somebody else wrote: tabs are spaces, all other odd characters are visible.
+/// The lines of a text that somebody else wrote, with nothing in them that steers a terminal.
 pub(crate) fn flowing(text: &str) -> impl Iterator<Item = String> {
-    text.lines().map(|line| visible(&line.replace('\t', "    ")))
+    text.lines().map(|line| cleaned(line).into_owned())
 }
 
 /// As much as fits, at least one character, and the rest.
@@ -95,6 +96,6 @@ mod tests {
     #[test]
     fn nothing_odd_is_left() {
         let lines: Vec<String> = flowing("a\tb\u{1b}[2J\r\nc\u{202e}d").collect();
-        assert_eq!(lines, ["a    b\\u{1b}[2J", "c\\u{202e}d"]);
+        assert_eq!(lines, ["a   b\\u{1b}[2J", "c\\u{202e}d"]);
     }
 }

@@ -15,11 +15,10 @@ use pinza::{
 
 use super::{
     call::Call,
-    said::Markdown,
     style::{BAD, DIM, GOOD, line, note, said_by_user},
     thought::Thought,
 };
-use crate::terminal::{Line, Look, wrapped};
+use crate::terminal::{Line, Look, Markdown, wrapped};
 
 /// How many folded things of a round can be looked at afterwards.
 const FOLDED: usize = 100;
