@@ -11,6 +11,7 @@ mod event;
 mod prompt;
 mod record;
 mod repeated;
+mod results;
 mod resume;
 mod rounds;
 
@@ -113,9 +114,12 @@ impl Talk {
         &self.messages
     }
 
-    /// How many messages the session has, also those that a summary stands for.
-    pub fn said(&self) -> usize {
-        self.places.last().and_then(|last| usize::try_from(*last).ok()).unwrap_or(0)
+    /// How many messages the session has before one of [`messages`](Self::messages), also those that a summary stands
+    /// for. Results that were kept one by one count one by one.
+    pub fn before(&self, index: usize) -> usize {
+        let upto = self.record.summary.as_ref().map_or(0, |summary| summary.upto);
+        let last = index.checked_sub(1).and_then(|index| self.places.get(index));
+        last.and_then(|place| usize::try_from(upto.max(*place)).ok()).unwrap_or(0)
     }
 
     /// All requests of the session together.

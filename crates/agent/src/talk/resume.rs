@@ -9,10 +9,11 @@ use super::{
     Setup, Talk, TalkError,
     record::{Kept, Record, loading},
     repeated::Repeated,
+    results::{joined, put_in_order},
 };
 use crate::{
     event::Usage,
-    message::{CallResult, Message},
+    message::{Call, CallResult, Message},
 };
 
 /// How many of the last calls of a session are looked through for those that were interrupted.
@@ -49,6 +50,7 @@ impl Talk {
             repeated: Repeated::default(),
         };
         talk.read().await?;
+        talk.apply_last_effects(view);
         talk.answer_interrupted().await?;
         let gone = talk.record.conversation.gone(view);
         Ok((talk, gone))
@@ -60,15 +62,14 @@ impl Talk {
             self.messages.push(Message::user(summary.text.clone()));
             self.places.push(0);
         }
-        for kept in self.store.messages(&self.id, 0).await? {
-            let Kept { message, usage } = serde_json::from_value(kept.body).map_err(TalkError::Unreadable)?;
+        for (place, Kept { message, usage }) in joined(self.store.messages(&self.id, 0).await?)? {
             if let Some(usage) = usage {
                 self.usage += usage;
                 self.filled = usage.total();
             }
-            if kept.seq > upto {
+            if place > upto {
                 self.messages.push(message);
-                self.places.push(kept.seq);
+                self.places.push(place);
             }
         }
         Ok(())
@@ -76,8 +77,7 @@ impl Talk {
 
     /// Calls that were under way when Pinza stopped are answered, and not run again.
     async fn answer_interrupted(&mut self) -> Result<(), TalkError> {
-        let calls: Vec<_> =
-            self.messages.last().map(|last| last.calls().cloned().collect()).unwrap_or_default();
+        let calls = self.unanswered();
         if calls.is_empty() {
             return Ok(());
         }
@@ -95,7 +95,35 @@ impl Talk {
             CallResult { id: call.id.clone(), name: call.name.clone(), result }
         });
         let message = Message::Results { results: results.collect() };
-        self.keep(vec![(message, None)]).await
+        self.keep(vec![(message, None)]).await?;
+        self.join_last();
+        Ok(())
+    }
+
+    /// Calls of the last turn without a result.
+    fn unanswered(&self) -> Vec<Call> {
+        let (turn, results) = match self.messages.as_slice() {
+            [.., turn, Message::Results { results }] => (Some(turn), results.as_slice()),
+            other => (other.last(), &[][..]),
+        };
+        let is_open = |call: &&Call| !results.iter().any(|result| result.id == call.id);
+        turn.into_iter().flat_map(Message::calls).filter(is_open).cloned().collect()
+    }
+
+    /// Results that came in two parts are one message.
+    fn join_last(&mut self) {
+        if let [.., turn, Message::Results { results: first }, Message::Results { results: second }] =
+            self.messages.as_mut_slice()
+        {
+            let calls: Vec<_> = turn.calls().map(|call| call.id.clone()).collect();
+            first.append(second);
+            put_in_order(first, &calls);
+            self.messages.pop();
+            let last = self.places.pop();
+            if let (Some(place), Some(last)) = (self.places.last_mut(), last) {
+                *place = last;
+            }
+        }
     }
 
     /// Puts messages behind the others. When this comes back, they are on disk, and the record with them.
@@ -110,9 +138,7 @@ impl Talk {
         };
         let mut new = Vec::new();
         for (message, usage) in &messages {
-            let kept = Kept { message: message.clone(), usage: *usage };
-            let body = serde_json::to_value(&kept).map_err(TalkError::Unreadable)?;
-            new.push(NewMessage { role: role(message), body, text: shown(message) });
+            new.push(row(message, *usage)?);
         }
         let last = self.store.change_session(&self.id, SessionChange { messages: new, state, title }).await?;
         self.unsaved = false;
@@ -123,6 +149,13 @@ impl Talk {
         }
         Ok(())
     }
+}
+
+/// A message as it is kept.
+pub(super) fn row(message: &Message, usage: Option<Usage>) -> Result<NewMessage, TalkError> {
+    let kept = Kept { message: message.clone(), usage };
+    let body = serde_json::to_value(&kept).map_err(TalkError::Unreadable)?;
+    Ok(NewMessage { role: role(message), body, text: shown(message) })
 }
 
 fn role(message: &Message) -> &'static str {

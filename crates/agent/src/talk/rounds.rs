@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use pinza_core::{
-    CallId, CallScope, Caller, Content, Engine, Outcome, ProgressSink, Stop, ToolCall, ToolError, View,
-};
+use pinza_core::{CallId, CallScope, Caller, Content, ProgressSink, View};
 
 use super::{Event, Finish, Setup, Stage, Talk, TalkError, event::Events, record::loading};
 use crate::{
     event::{StopReason, StreamEvent, Usage},
-    message::{Call, CallResult, Message, Part},
+    message::{Call, Message, Part},
     providers::Request,
 };
 
@@ -160,43 +158,6 @@ impl Talk {
         }
     }
 
-    /// Runs all calls of a turn and keeps all their answers.
-    async fn run(&mut self, calls: Vec<Call>, stage: &Stage) -> Result<(), TalkError> {
-        let (results, stop) = self.results(&calls, stage).await;
-        let repeated = self.repeated.count(&calls, &results);
-        self.keep(vec![(Message::Results { results }, None)]).await?;
-        if stage.scope.cancellation.is_cancelled() {
-            return Err(TalkError::Cancelled);
-        }
-        stop.map_or(Ok(()), |stop| Err(stop.into())).and(repeated)
-    }
-
-    async fn results(&mut self, calls: &[Call], stage: &Stage) -> (Vec<CallResult>, Option<Stop>) {
-        let runnable: Vec<ToolCall> = calls.iter().filter_map(|call| call.to_tool_call().ok()).collect();
-        for call in &runnable {
-            (stage.events)(Event::ToolStarted { id: call.id.clone(), name: call.name.clone() });
-        }
-        let events = Arc::clone(&stage.events);
-        let told = move |outcome: &Outcome| events(Event::finished(outcome));
-        let engine: &Arc<Engine> = &stage.engine;
-        let round = self.record.conversation.round(engine, runnable, &stage.scope, told).await;
-        for group in round.loaded {
-            self.unsaved = true;
-            (stage.events)(Event::GroupLoaded { group });
-        }
-        let mut outcomes = round.outcomes.into_iter();
-        let mut result = |call: &Call| {
-            let result = match call.to_tool_call() {
-                Ok(_) => {
-                    outcomes.next().map_or_else(|| Err(ToolError::cancelled()), |outcome| outcome.result)
-                }
-                Err(text) => Err(malformed(text)),
-            };
-            CallResult { id: call.id.clone(), name: call.name.clone(), result }
-        };
-        (calls.iter().map(&mut result).collect(), round.stop)
-    }
-
     /// The surroundings of this talk's calls.
     fn scope(&self, stage: &Stage) -> CallScope {
         CallScope {
@@ -207,11 +168,6 @@ impl Talk {
             ..stage.scope.clone()
         }
     }
-}
-
-fn malformed(text: &str) -> ToolError {
-    let shown: String = text.chars().take(200).collect();
-    ToolError::validation(format!("The arguments are not JSON: {}", pinza_core::visible(&shown)))
 }
 
 /// Progress of tools, as events.

@@ -27,7 +27,7 @@ pub(super) fn past(screen: &mut Screen, talk: &Talk) {
         rows += lines.len();
         shown.push(lines);
     }
-    let earlier = talk.said().saturating_sub(shown.len());
+    let earlier = talk.before(messages.len() - shown.len());
     if earlier > 0 {
         let text =
             format!("… {} earlier messages (pinza sessions show {})", grouped(earlier), visible(talk.id()));

@@ -167,7 +167,7 @@ fn a_card_shows_what_is_odd_or_long_and_cannot_be_imitated() {
     assert!(screen.contains("  ┃   command: echo \\u{1b}[2J\\u{202e}"), "{screen}");
     assert!(screen.contains("more characters (Ctrl-O shows all)"), "{screen}");
     assert!(!terminal.history().contains("END"), "{screen}");
-    assert!(terminal.history().contains("│ exec asks for: nothing\n> yes"), "{}", terminal.history());
+    assert!(terminal.history().contains("│ exec asks for: nothing\n» yes"), "{}", terminal.history());
     terminal.key("C-o").wait_in_history("END");
     // A rule that nobody could read is neither offered nor written.
     let screen = terminal.wait_for("[y] once");
@@ -297,6 +297,103 @@ fn signals_give_the_terminal_back() {
         let kept = world.pinza.run(&["sessions", "show", "s"]);
         assert!(kept.stdout.contains("Half an ans"), "{signal}: {kept:?}");
     }
+}
+
+#[test]
+fn what_was_shown_as_done_survives_the_end_of_the_terminal_and_of_the_program() {
+    let kill = |terminal: &Terminal| {
+        std::process::Command::new("kill").args(["-9", terminal.program()]).status().unwrap();
+        terminal.gone();
+    };
+    survives("1", "cancelled", Terminal::kill_terminal);
+    survives("2", "interrupted", kill);
+}
+
+fn survives(number: &str, reason: &str, end: impl Fn(&Terminal)) {
+    let command = format!("sleep 86{number}{}", std::process::id());
+    let turns = [
+        Turn::calls([
+            ("exec", json!({"command": command})),
+            ("get_current_time", json!({"timezone": "Asia/Tokyo"})),
+        ]),
+        after(&[reason, "+09:00"], Turn::text("So it was.")),
+    ];
+    let world = World::new(Provider::OpenAi, turns);
+    let terminal = asked(&world, &["--allow", "exec", "--session", "s"], 80, 24);
+    terminal.wait_for("✓ get_current_time Asia/Tokyo");
+    assert!(processes().iter().any(|line| line.contains(&command)), "the command runs");
+    end(&terminal);
+    let ended = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        !processes().iter().any(|line| line.contains(&command))
+    });
+    assert!(ended, "a command outlives its terminal");
+    let kept = world.pinza.run(&["sessions", "show", "s"]);
+    assert!(kept.stdout.contains("+09:00"), "{kept:?}");
+    // It goes on where it was, and shows it; results are in the order of their calls, whichever came first.
+    let terminal = opened(&world, &["--session", "s"], 80, 24);
+    let screen = terminal.wait("the past", |screen| screen.lines().last() == Some(PROMPT));
+    let lines: Vec<&str> = screen.lines().collect();
+    assert!(lines[0] == "› go" && lines[1].contains(reason) && lines[1].starts_with("  ✗ exec"), "{screen}");
+    assert!(lines[2].starts_with("  ✓ get_current_time Asia/Tokyo"), "{screen}");
+    terminal.line("go on").wait_for("So it was.");
+    assert_eq!(world.model.failures(), Vec::<String>::new());
+}
+
+fn processes() -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .collect()
+}
+
+#[test]
+fn a_long_session_shows_its_end() {
+    let world = World::new(Provider::OpenAi, [Turn::text("Hello.")]);
+    let store = pinza::state::Store::open(&world.pinza.home().join("state.db")).unwrap();
+    let row = |role: &'static str, body: serde_json::Value, text: String| pinza::state::NewMessage {
+        role,
+        body,
+        text,
+    };
+    let messages = (0..1000).flat_map(|number| {
+        let (asks, says) = (format!("question {number}"), format!("answer {number} {}", "word ".repeat(200)));
+        [
+            row(
+                "user",
+                json!({"message": {"role": "user", "content": [{"type": "text", "text": asks}]}}),
+                asks,
+            ),
+            row(
+                "assistant",
+                json!({"message": {"role": "assistant", "parts": [{"type": "text", "text": says}]}}),
+                says,
+            ),
+        ]
+    });
+    let change = pinza::state::SessionChange { messages: messages.collect(), ..Default::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        store.begin_session("s", None).await.unwrap();
+        store.change_session("s", change).await.unwrap();
+    });
+    drop(store);
+    let terminal = opened(&world, &["--session", "s"], 100, 24);
+    terminal.wait("the past", |screen| screen.lines().last() == Some(PROMPT));
+    let history = terminal.history();
+    let (first, rest) = history.split_once('\n').unwrap();
+    let shown = rest.matches("question ").count() + rest.matches("answer ").count();
+    assert_eq!(
+        first,
+        format!(
+            "  … {},{:03} earlier messages (pinza sessions show s)",
+            (2000 - shown) / 1000,
+            (2000 - shown) % 1000
+        )
+    );
+    assert!(rest.contains("› question 999\nanswer 999 word"), "{rest}");
+    assert!(rest.lines().count() <= 2 * 24 + 2, "{rest}");
 }
 
 #[test]

@@ -173,10 +173,7 @@ impl Card {
             if self.choices.always {
                 rows.extend(text.into_iter().map(|row| vec![(BOLD, row)]));
             } else {
-                rows.push(vec![(
-                    DIM,
-                    "    (what \"always\" would write is too long for this screen)".to_owned(),
-                )]);
+                rows.push(vec![(DIM, "(\"always\": its rule is too long for this screen)".to_owned())]);
             }
         }
         rows

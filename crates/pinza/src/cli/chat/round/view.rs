@@ -423,7 +423,7 @@ fn unlike_ours(text: &str, starts_line: &mut bool) -> String {
     for c in text.chars() {
         written.push(match c {
             '┃' => '│',
-            '›' if *starts_line => '>',
+            '›' if *starts_line => '»',
             c => c,
         });
         *starts_line = c == '\n' || *starts_line && c.is_whitespace();
