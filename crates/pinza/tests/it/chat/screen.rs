@@ -59,7 +59,7 @@ fn calls_thoughts_and_words_are_lines_of_their_own() {
     let world = World::new(Provider::Anthropic, turns);
     let terminal = asked(&world, &[], 80, 24);
     let screen = terminal.wait_for("It is late.");
-    terminal.wait(&"the next prompt".to_owned(), |screen| screen.lines().last() == Some(PROMPT));
+    terminal.wait("the next prompt", |screen| screen.lines().last() == Some(PROMPT));
     let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
     let at = |start: &str| lines.iter().position(|line| line.starts_with(start));
     let order = [
@@ -245,7 +245,7 @@ fn a_paste_is_one_message() {
     ];
     let world = World::new(Provider::OpenAi, turns);
     let terminal = asked(&world, &[], 80, 24);
-    terminal.wait(&"a round".to_owned(), |screen| screen.lines().count() > 1);
+    terminal.wait("a round", |screen| screen.lines().count() > 1);
     terminal.paste("one\ntwo").wait_for("(2 lines)");
     terminal.key("Enter").wait_for("Fine.");
     assert_eq!(world.model.failures(), Vec::<String>::new());
