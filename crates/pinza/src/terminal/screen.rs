@@ -133,6 +133,13 @@ impl Screen {
         }
     }
 
+    /// Finished output as it is: an image in the terminal's own protocol, with the row after it.
+    pub(crate) fn sequence(&mut self, sequence: &str) {
+        // Nothing live stands beneath it while it is drawn: only the terminal knows how tall it is.
+        self.draw(&[], Vec::new(), Caret::Hidden);
+        self.put(&format!("{sequence}\r\n"));
+    }
+
     /// The terminal's size now; true if it is another width than before.
     pub(crate) fn measure(&mut self) -> bool {
         let before = self.columns;

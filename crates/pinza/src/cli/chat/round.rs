@@ -17,6 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pinza::{
     agent::{Event, Inbox, Message, Stage, Talk, TalkError},
     core::{Answer, CancellationToken, Content, visible},
@@ -38,7 +39,7 @@ pub(super) use self::{
     style::{grouped, note},
 };
 use super::{super::Result, Chatting};
-use crate::terminal::{Caret, Key, Keys, Line, Screen};
+use crate::terminal::{Caret, Key, Keys, Line, Screen, image};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(33);
@@ -388,8 +389,13 @@ fn show(screen: &mut Screen, pieces: Vec<Piece>) {
         match piece {
             Piece::Line(line) => lines.push(line),
             Piece::Image { data, mime } => {
-                let size = grouped(data.len() / 4 * 3);
+                let bytes = STANDARD.decode(&data).unwrap_or_default();
+                let size = grouped(bytes.len());
                 lines.push(note(&format!("  ▣ {} of {size} bytes", visible(&mime))));
+                if let Some(sequence) = image(&bytes, &mime, screen.width().min(style::WIDEST)) {
+                    screen.lines(&std::mem::take(&mut lines));
+                    screen.sequence(&sequence);
+                }
             }
         }
     }

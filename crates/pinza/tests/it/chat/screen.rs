@@ -397,6 +397,26 @@ fn a_long_session_shows_its_end() {
 }
 
 #[test]
+fn images_are_shown_where_the_terminal_can() {
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x06\0\0\0".to_vec();
+    png.extend([0; 100]);
+    for (env, drawn) in [(&[][..], false), (&[("TERM", "xterm-kitty"), ("KITTY_WINDOW_ID", "1")], true)] {
+        let calls = [("load_tool_group", json!({"group_name": "fs"})), ("read", json!({"path": "a.png"}))];
+        let world = World::new(Provider::OpenAi, [Turn::calls(calls), Turn::text("A square.")]);
+        world.pinza.put("a.png", &png);
+        let base = world.model.base_url(world.provider);
+        let words = ["chat", "--provider", "openai", "--base-url", &base, "--model", "m"];
+        let terminal = Terminal::start(&world.pinza.command(words), env, 80, 24);
+        terminal.wait_for(PROMPT);
+        terminal.line("go").wait_for("A square.");
+        let line = format!("▣ image/png of {} bytes", png.len());
+        assert!(terminal.history().contains(&line), "{}", terminal.history());
+        let written = String::from_utf8_lossy(&terminal.written()).into_owned();
+        assert_eq!(written.contains("\x1b_Ga=T"), drawn, "{written:?}");
+    }
+}
+
+#[test]
 fn plain_draws_nothing_twice() {
     for (more, env) in [(&["--plain"][..], &[][..]), (&[], &[("TERM", "dumb")])] {
         let turns =
