@@ -27,6 +27,8 @@ use tokio::{
     task::JoinSet,
 };
 
+use super::memo::Memo;
+
 /// The longest line. A longer one is dropped as it comes, and never held.
 const LONGEST: usize = 16 << 20;
 /// The room that is kept for lines to come.
@@ -43,9 +45,10 @@ pub(super) struct Frames<R, W> {
     has_begun: bool,
     /// An async lock, because its holder writes; `None` once it is closed.
     write: Arc<Mutex<Option<W>>>,
-    /// Refusals on their way.
-    refusals: JoinSet<()>,
+    /// Answers of our own, on their way.
+    answers: JoinSet<()>,
     backlog: Arc<Backlog>,
+    memo: Memo,
 }
 
 /// Messages that are not written yet.
@@ -93,15 +96,16 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(read: R, write: W) -> Self {
+    pub(super) fn new(read: R, write: W, memo: Memo) -> Self {
         Self {
             read: BufReader::new(read),
             line: Vec::new(),
             is_dropping: false,
             has_begun: false,
             write: Arc::new(Mutex::new(Some(write))),
-            refusals: JoinSet::new(),
+            answers: JoinSet::new(),
             backlog: Arc::default(),
+            memo,
         }
     }
 
@@ -138,6 +142,11 @@ where
     /// The message in the line, if it is one that means something now.
     fn take_message(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.line).trim_ascii();
+        if let Some(known) = self.memo.answer(line) {
+            self.line.clear();
+            self.answer(known);
+            return None;
+        }
         let parsed = serde_json::from_slice::<ClientJsonRpcMessage>(line);
         let refusal = match &parsed {
             Ok(_) => None,
@@ -150,16 +159,23 @@ where
             self.refuse(error, id);
         }
         let message = parsed.ok()?;
+        self.memo.hear(&message);
         self.has_begun |= matches!(message, ClientJsonRpcMessage::Request(_));
         self.has_begun.then_some(message)
     }
 
     fn refuse(&mut self, error: ErrorData, id: Option<RequestId>) {
-        while self.refusals.try_join_next().is_some() {}
-        let unwritten = self.backlog.add();
-        let writing = send(Arc::clone(&self.write), ServerJsonRpcMessage::error(error, id), unwritten);
-        self.refusals.spawn(async move {
-            // A client that is gone needs no refusal.
+        if let Ok(line) = serde_json::to_vec(&ServerJsonRpcMessage::error(error, id)) {
+            self.answer(line);
+        }
+    }
+
+    /// Not awaited here: whoever reads may be given up at any await, and half an answer must not be left.
+    fn answer(&mut self, line: Vec<u8>) {
+        while self.answers.try_join_next().is_some() {}
+        let writing = write_line(Arc::clone(&self.write), line, self.backlog.add());
+        self.answers.spawn(async move {
+            // A client that is gone needs no answer.
             let _ = writing.await;
         });
     }
@@ -176,7 +192,12 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        send(Arc::clone(&self.write), item, self.backlog.add())
+        let line = match self.memo.keep(&item) {
+            Some(line) => Ok(line),
+            None => serde_json::to_vec(&item),
+        };
+        let (write, unwritten) = (Arc::clone(&self.write), self.backlog.add());
+        async move { write_line(write, line?, unwritten).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -198,18 +219,17 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        while self.refusals.join_next().await.is_some() {}
+        while self.answers.join_next().await.is_some() {}
         self.write.lock().await.take();
         Ok(())
     }
 }
 
-async fn send<W: AsyncWrite + Unpin>(
+async fn write_line<W: AsyncWrite + Unpin>(
     write: Arc<Mutex<Option<W>>>,
-    message: ServerJsonRpcMessage,
+    mut line: Vec<u8>,
     _unwritten: Unwritten,
 ) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&message)?;
     line.push(b'\n');
     let mut write = write.lock().await;
     let write = write.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;

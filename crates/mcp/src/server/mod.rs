@@ -16,6 +16,7 @@ mod frames;
 mod handler;
 mod http;
 mod listing;
+mod memo;
 mod parked;
 mod skills;
 mod source;
