@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     event::Usage,
-    message::{CallResult, Message},
+    message::{Call, CallResult, Message},
 };
 
 /// How many of the last calls of a session are looked through for those that were interrupted.
@@ -55,16 +55,23 @@ impl Talk {
     }
 
     async fn read(&mut self) -> Result<(), TalkError> {
+        self.usage = self.record.aside;
         let upto = self.record.summary.as_ref().map_or(0, |summary| summary.upto);
         if let Some(summary) = &self.record.summary {
             self.messages.push(Message::user(summary.text.clone()));
             self.places.push(0);
         }
+        let mut calls: Vec<Call> = Vec::new();
         for kept in self.store.messages(&self.id, 0).await? {
             let Kept { message, usage } = serde_json::from_value(kept.body).map_err(TalkError::Unreadable)?;
             if let Some(usage) = usage {
                 self.usage += usage;
                 self.filled = usage.total();
+            }
+            match &message {
+                // A count that has come to its end has stopped the talk then; here only the next call counts.
+                Message::Results { results } => drop(self.repeated.count(&calls, results)),
+                _ => calls = message.calls().cloned().collect(),
             }
             if kept.seq > upto {
                 self.messages.push(message);
