@@ -3,10 +3,7 @@
 mod provider;
 mod shown;
 
-use std::{
-    io::{BufRead as _, Read as _},
-    sync::Arc,
-};
+use std::{io::Read as _, sync::Arc};
 
 use anyhow::{Context, bail, ensure};
 use pinza::{
@@ -14,6 +11,7 @@ use pinza::{
     core::{CallScope, Caller, CancellationToken, Content, Selection, visible},
     state::Store,
 };
+use tokio::io::AsyncBufReadExt as _;
 
 use super::{
     Done, Global, Result,
@@ -72,10 +70,18 @@ impl Chatting<'_> {
 
     async fn line_by_line(&self) -> Result {
         let mut talk = self.open().await?;
-        let lines = std::io::stdin().lock().lines();
+        // Read on a thread of its own: servers, reloads and signals go on while nobody writes.
+        let mut lines = tokio::io::BufReader::new(tokio::io::stdin()).lines();
         let mut all_well = true;
-        for line in lines {
-            let line = line.context("cannot read from stdin")?;
+        loop {
+            let end = CancellationToken::new();
+            let signals = cancel_on_signal(end.clone())?;
+            let line = tokio::select! {
+                () = end.cancelled() => break,
+                line = lines.next_line() => line.context("cannot read from stdin")?,
+            };
+            signals.abort();
+            let Some(line) = line else { break };
             if !line.trim().is_empty() {
                 all_well &= self.say(&mut talk, line).await?;
             }
