@@ -446,11 +446,6 @@ impl Snapshot {
         self.entries.is_empty()
     }
 
-    /// Tools in no group: always visible.
-    pub fn core_tools(&self) -> impl Iterator<Item = &Entry> {
-        self.tools().filter(|entry| entry.meta.group.is_none())
-    }
-
     /// The tools of a group; none for an unknown group.
     pub fn group_tools(&self, group: &str) -> impl Iterator<Item = &Entry> {
         self.tools().filter(move |entry| entry.meta.group.as_ref().is_some_and(|name| *name == *group))
