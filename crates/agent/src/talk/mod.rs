@@ -21,7 +21,7 @@ use std::{
 };
 
 use pinza_core::{CallScope, Content, Engine};
-use pinza_state::Store;
+use pinza_state::{SessionHold, Store};
 
 pub use error::TalkError;
 pub use event::{Event, Events, Finish};
@@ -91,6 +91,7 @@ impl Inbox {
 #[derive(Debug)]
 pub struct Talk {
     store: Store,
+    _hold: SessionHold,
     id: String,
     record: Record,
     messages: Vec<Message>,

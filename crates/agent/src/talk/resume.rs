@@ -19,7 +19,7 @@ use crate::{
 const CALLS: usize = 1000;
 
 impl Talk {
-    /// Goes on with a session, or begins it. Groups that it had loaded and that are gone come back beside it.
+    /// Goes on with a session, or begins it; no other Pinza can until the talk is dropped. Groups that it had loaded and that are gone come back beside it.
     pub async fn open(
         store: &Store,
         id: &str,
@@ -28,6 +28,7 @@ impl Talk {
         view: &View,
     ) -> Result<(Self, Vec<GroupName>), TalkError> {
         let view = &View { loading: loading(setup.reveal), ..view.clone() };
+        let hold = store.hold_session(id).await?;
         let session = store.begin_session(id, agent).await?;
         let is_new = session.state.is_null();
         let record = if is_new {
@@ -39,6 +40,7 @@ impl Talk {
         let moved = record.moved_to(setup, view);
         let mut talk = Self {
             store: store.clone(),
+            _hold: hold,
             id: id.to_owned(),
             unsaved: is_new || moved.is_some(),
             record: moved.unwrap_or(record),
