@@ -120,6 +120,15 @@ name!(
     "capability"
 );
 
+/// A name for people where nobody gave one: its words, each with a capital letter.
+pub(crate) fn title<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let capitalised = words.map(|word| {
+        let mut letters = word.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    });
+    capitalised.collect::<Vec<String>>().join(" ")
+}
+
 /// The capabilities that Pinza itself knows.
 pub mod capability {
     pub const FS_READ: &str = "fs.read";

@@ -123,11 +123,7 @@ impl Group {
 
     /// For a group that nobody described: `my_tools` becomes "My Tools".
     pub fn unnamed(name: GroupName) -> Self {
-        let words = name.as_str().split('_').map(|word| {
-            let mut letters = word.chars();
-            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-        });
-        let display_name = words.collect::<Vec<_>>().join(" ");
+        let display_name = names::title(name.as_str().split('_'));
         Self { description: format!("Tools from {name} group"), display_name, name }
     }
 }
@@ -444,11 +440,6 @@ impl Snapshot {
 
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
-    }
-
-    /// Tools in no group: always visible.
-    pub fn core_tools(&self) -> impl Iterator<Item = &Entry> {
-        self.tools().filter(|entry| entry.meta.group.is_none())
     }
 
     /// The tools of a group; none for an unknown group.

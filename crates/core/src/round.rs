@@ -32,6 +32,8 @@ pub struct Round {
     pub outcomes: Vec<Outcome>,
     /// Groups whose tools can be used from now on.
     pub loaded: Vec<GroupName>,
+    /// Whether the conversation is not what it was, and has to be kept anew: a load, or a blind call that counts.
+    pub changed: bool,
     /// Why the loop has to end here.
     pub stop: Option<Stop>,
 }
@@ -87,9 +89,11 @@ impl Conversation {
                 round.outcomes.remove(&index).unwrap_or_else(|| Outcome::lost(call.id, call.name))
             })
             .collect();
+        let blind = self.blind.clone();
         let stop =
             outcomes.iter().zip(texts).find_map(|(outcome, text)| self.count_blind(outcome, text, &view));
-        Round { outcomes, loaded, stop }
+        let changed = !loaded.is_empty() || self.blind != blind;
+        Round { outcomes, loaded, changed, stop }
     }
 
     /// Whether a call is of a tool that is not visible, and would be if its group were loaded.

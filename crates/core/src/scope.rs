@@ -119,7 +119,7 @@ impl CallScope {
     /// What the caller may use, under a policy.
     pub fn view(&self, policy: Arc<Policy>) -> View {
         let (snapshot, toolset) = (Arc::clone(&self.snapshot), Arc::clone(&self.toolset));
-        View { snapshot, policy, toolset, loading: self.loading }
+        View { snapshot, policy, toolset, loading: self.loading, ceiling: self.ceiling.clone() }
     }
 
     /// How many calls surround this one.

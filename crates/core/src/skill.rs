@@ -50,6 +50,11 @@ impl SkillName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// For people, where a skill has no other: `weekly-report` becomes "Weekly Report".
+    pub fn title(&self) -> String {
+        crate::names::title(self.0.split('-').filter(|word| !word.is_empty()))
+    }
 }
 
 impl fmt::Display for SkillName {
@@ -93,7 +98,7 @@ impl Serialize for SkillSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
     pub name: SkillName,
-    /// For people.
+    /// For people; made of the name where nobody gave one.
     pub display_name: String,
     /// One line by which a model decides to load it.
     pub description: String,

@@ -1,5 +1,5 @@
 //! What a caller may ever use: the tools of a snapshot that are switched on, in the caller's
-//! tool set, and not denied by policy whatever their arguments.
+//! tool set, and not denied by policy or beyond a ceiling whatever their arguments.
 //!
 //! Listing, loading, searching and the lists of MCP all look through a view, so that what
 //! one of them hides no other shows.
@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use crate::{
     meta::MetaTool,
+    names::Capability,
     policy::Policy,
     registry::{Entry, Group, Snapshot},
     selection::Selection,
     skill::Skill,
+    tool::Arguments,
 };
 
 /// How tools of a loaded group reach the model.
@@ -31,6 +33,8 @@ pub struct View {
     pub policy: Arc<Policy>,
     pub toolset: Arc<Selection>,
     pub loading: Loading,
+    /// The most that the caller's calls may use, where it is a tool that declares it.
+    pub ceiling: Option<Arc<[Capability]>>,
 }
 
 impl View {
@@ -40,7 +44,18 @@ impl View {
     }
 
     fn grants(&self, entry: &Entry) -> bool {
-        in_toolset(&self.toolset, entry) && !self.policy.forbids(entry)
+        in_toolset(&self.toolset, entry) && self.reaches(entry) && !self.policy.forbids(entry)
+    }
+
+    /// Whether no ceiling, the caller's or the tool's own, is below what every call of the tool needs.
+    fn reaches(&self, entry: &Entry) -> bool {
+        let mut ceilings = self.ceiling.iter().chain(&entry.definition().ceiling).peekable();
+        // Most callers and tools have none, and then no tool is asked what it needs.
+        if ceilings.peek().is_none() {
+            return true;
+        }
+        let needed = entry.tool.permissions(&Arguments::new());
+        ceilings.all(|ceiling| needed.iter().all(|permission| ceiling.contains(&permission.capability)))
     }
 
     pub fn get(&self, name: &str) -> Option<&Entry> {

@@ -14,6 +14,8 @@ pub enum StateError {
     Json(#[from] serde_json::Error),
     #[error("there is no session '{0}'")]
     NoSession(String),
+    #[error("the session '{session}' is open in another Pinza (process {holder})")]
+    Busy { session: String, holder: String },
     #[error("there is no memory {0}")]
     NoMemory(i64),
     #[error("the state could not be written: {0}")]
@@ -29,6 +31,9 @@ impl StateError {
             Self::Newer { .. } => Some("Use the newer Pinza, or another home: --home DIR"),
             Self::Open { .. } => Some("Is the home on a disk that is full, or owned by somebody else?"),
             Self::NoSession(_) => Some("See what there is: pinza sessions list"),
+            Self::Busy { .. } => Some(
+                "Go on there, or end it first; another session is begun with another --session ID, or with none",
+            ),
             Self::NoMemory(_) => Some("See what there is: pinza memory list"),
             Self::Sql(_) | Self::Json(_) | Self::Commit(_) | Self::Closed => None,
         }

@@ -11,7 +11,8 @@ use std::{
 
 use crate::error::StateError;
 
-const TURN: &str = "turn";
+/// The file whose lock is a turn.
+pub(crate) const TURN: &str = "turn";
 
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -59,7 +60,7 @@ impl Instance {
 }
 
 /// Names are taken and looked through one after the other.
-fn turn(directory: &Path) -> std::io::Result<File> {
+pub(crate) fn turn(directory: &Path) -> std::io::Result<File> {
     let file = File::options().create(true).write(true).truncate(false).open(directory.join(TURN))?;
     file.lock()?;
     Ok(file)

@@ -15,6 +15,7 @@ mod writer;
 // What is kept.
 mod calls;
 mod history;
+mod hold;
 mod memory;
 mod sessions;
 
@@ -23,6 +24,7 @@ mod journal;
 pub use calls::{Call, CallFilter, CallStatus};
 pub use error::StateError;
 pub use history::{Found, FoundIn};
+pub use hold::SessionHold;
 pub use journal::{Journal, Keep, Redact};
 pub use memory::Memory;
 pub use sessions::{Message, NewMessage, Session, SessionChange};

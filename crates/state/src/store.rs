@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, Transaction};
 
-use crate::{error::StateError, instance::Instance, migrations::migrate, writer::Writer};
+use crate::{error::StateError, hold::Holds, instance::Instance, migrations::migrate, writer::Writer};
 
 /// How long one Pinza waits while another one writes.
 const BUSY: Duration = Duration::from_secs(10);
@@ -24,6 +24,7 @@ struct Inner {
     /// last to close moves the log into the file, which a reader may not.
     reader: Mutex<Connection>,
     writer: Writer,
+    holds: Arc<Holds>,
     /// Dropped last: until then this Pinza lives.
     instance: Instance,
 }
@@ -40,7 +41,13 @@ impl Store {
         bury(&mut connection, &directory)?;
         let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         let writer = Writer::start(connection).map_err(|error| unopened(path, &error))?;
-        Ok(Self(Arc::new(Inner { path: path.to_owned(), writer, reader: Mutex::new(reader), instance })))
+        Ok(Self(Arc::new(Inner {
+            path: path.to_owned(),
+            writer,
+            reader: Mutex::new(reader),
+            holds: Arc::default(),
+            instance,
+        })))
     }
 
     pub fn path(&self) -> &Path {
@@ -50,6 +57,10 @@ impl Store {
     /// Rows of the journal that were given up: there were too many at once, or they could not be written.
     pub fn lost(&self) -> u64 {
         self.0.writer.lost()
+    }
+
+    pub(crate) fn holds(&self) -> &Arc<Holds> {
+        &self.0.holds
     }
 
     pub(crate) fn instance(&self) -> &str {

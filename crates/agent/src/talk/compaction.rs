@@ -5,11 +5,8 @@
 
 use std::fmt::Write as _;
 
-use futures_util::StreamExt as _;
-
-use super::{Event, Setup, Stage, Talk, TalkError, record::Summary};
+use super::{Event, Setup, Stage, Talk, TalkError, asking, record::Summary};
 use crate::{
-    event::{StreamEvent, Usage},
     message::{Message, Part},
     providers::Request,
     reveal::Offer,
@@ -75,25 +72,11 @@ impl Talk {
             effort: None,
             cache_key: None,
         };
-        let mut stream = setup.client.stream(&request)?;
-        let mut usage = Usage::default();
-        loop {
-            let item = tokio::select! {
-                biased;
-                () = stage.scope.cancellation.cancelled() => return Err(TalkError::Cancelled),
-                item = stream.next() => item,
-            };
-            match item {
-                Some(Ok(StreamEvent::Usage { usage: last })) => usage = last,
-                Some(Ok(StreamEvent::Done { message, .. })) => {
-                    self.count(usage, stage);
-                    return Ok(message.text());
-                }
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(error.into()),
-                None => return Err(crate::providers::ProviderError::truncated().into()),
-            }
-        }
+        // Nobody waits for these words.
+        let (answer, usage) = asking::ask(&request, setup, stage, |_| {}).await;
+        self.count(usage, stage);
+        self.put_aside(usage);
+        Ok(answer?.message.text())
     }
 }
 

@@ -5,6 +5,7 @@
 //! results before the model sees one. So after `kill -9` a talk goes on where it was, and a call
 //! whose result is missing was interrupted and is not run again.
 
+mod asking;
 mod compaction;
 mod error;
 mod event;
@@ -21,7 +22,7 @@ use std::{
 };
 
 use pinza_core::{CallScope, Content, Engine};
-use pinza_state::Store;
+use pinza_state::{SessionHold, Store};
 
 pub use error::TalkError;
 pub use event::{Event, Events, Finish};
@@ -92,6 +93,7 @@ impl Inbox {
 #[derive(Debug)]
 pub struct Talk {
     store: Store,
+    _hold: SessionHold,
     id: String,
     record: Record,
     messages: Vec<Message>,

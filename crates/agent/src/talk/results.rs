@@ -53,7 +53,7 @@ impl Talk {
         let running = self.record.conversation.round(engine, runnable, &stage.scope, tell);
         let (round, on_disk) = tokio::join!(running, keeping);
         let on_disk = on_disk?;
-        self.unsaved |= !round.loaded.is_empty();
+        self.unsaved |= round.changed;
         let mut outcomes = round.outcomes.into_iter();
         let mut result = |call: &Call| {
             let result = match call.to_tool_call() {

@@ -20,7 +20,7 @@ use crate::{
 const CALLS: usize = 1000;
 
 impl Talk {
-    /// Goes on with a session, or begins it. Groups that it had loaded and that are gone come back beside it.
+    /// Goes on with a session, or begins it; no other Pinza can until the talk is dropped. Groups that it had loaded and that are gone come back beside it.
     pub async fn open(
         store: &Store,
         id: &str,
@@ -29,6 +29,7 @@ impl Talk {
         view: &View,
     ) -> Result<(Self, Vec<GroupName>), TalkError> {
         let view = &View { loading: loading(setup.reveal), ..view.clone() };
+        let hold = store.hold_session(id).await?;
         let session = store.begin_session(id, agent).await?;
         let is_new = session.state.is_null();
         let record = if is_new {
@@ -40,6 +41,7 @@ impl Talk {
         let moved = record.moved_to(setup, view);
         let mut talk = Self {
             store: store.clone(),
+            _hold: hold,
             id: id.to_owned(),
             unsaved: is_new || moved.is_some(),
             record: moved.unwrap_or(record),
@@ -57,15 +59,22 @@ impl Talk {
     }
 
     async fn read(&mut self) -> Result<(), TalkError> {
+        self.usage = self.record.aside;
         let upto = self.record.summary.as_ref().map_or(0, |summary| summary.upto);
         if let Some(summary) = &self.record.summary {
             self.messages.push(Message::user(summary.text.clone()));
             self.places.push(0);
         }
+        let mut calls: Vec<Call> = Vec::new();
         for (place, Kept { message, usage }) in joined(self.store.messages(&self.id, 0).await?)? {
             if let Some(usage) = usage {
                 self.usage += usage;
                 self.filled = usage.total();
+            }
+            match &message {
+                // A count that has come to its end has stopped the talk then; here only the next call counts.
+                Message::Results { results } => drop(self.repeated.count(&calls, results)),
+                _ => calls = message.calls().cloned().collect(),
             }
             if place > upto {
                 self.messages.push(message);

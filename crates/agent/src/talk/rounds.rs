@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use pinza_core::{CallId, CallScope, Caller, Content, ProgressSink, View};
 
-use super::{Event, Finish, Setup, Stage, Talk, TalkError, event::Events, record::loading};
+use super::{
+    Event, Finish, Setup, Stage, Talk, TalkError,
+    asking::{self, Answer},
+    event::Events,
+    record::loading,
+};
 use crate::{
     event::{StopReason, StreamEvent, Usage},
     message::{Call, Message, Part},
@@ -13,13 +17,6 @@ use crate::{
 };
 
 const UNREADABLE: &str = "Your last call could not be read. Write it again, as its schema says.";
-
-/// What one request brought.
-struct Answer {
-    message: Message,
-    stop: StopReason,
-    usage: Usage,
-}
 
 impl Talk {
     /// Says something to the model, and does what it asks for until it is done. `Start` and the end of the events
@@ -33,7 +30,10 @@ impl Talk {
         let (provider, model) = (setup.client.kind().to_string(), setup.model.clone());
         (stage.events)(Event::Start { provider, model, reveal: setup.reveal });
         let stage = Stage { scope: self.scope(stage), ..stage.clone() };
-        let said = self.work(content, setup, &stage).await;
+        let mut said = self.work(content, setup, &stage).await;
+        if self.unsaved {
+            said = self.keep(Vec::new()).await.and(said);
+        }
         (stage.events)(match &said {
             Ok(finish) => Event::Done(finish.clone()),
             Err(error) => Event::error(error),
@@ -99,6 +99,7 @@ impl Talk {
                 self.ask(setup, stage, view).await
             }
             Ok(answer) if answer.stop == StopReason::ContextFull && self.make_room(setup, stage).await? => {
+                self.put_aside(answer.usage);
                 self.ask(setup, stage, view).await
             }
             other => other,
@@ -116,36 +117,23 @@ impl Talk {
             effort: setup.effort,
             cache_key: Some(&self.id),
         };
-        let mut stream = setup.client.stream(&request)?;
-        let mut usage = Usage::default();
         let mut text = String::new();
-        let answer = loop {
-            let item = tokio::select! {
-                biased;
-                () = stage.scope.cancellation.cancelled() => break Err(TalkError::Cancelled),
-                item = stream.next() => item,
-            };
-            match item {
-                Some(Ok(StreamEvent::Done { stop, message, .. })) => {
-                    break Ok(Answer { message, stop, usage });
-                }
-                Some(Ok(StreamEvent::Usage { usage: last })) => usage = last,
-                Some(Ok(event)) => {
-                    if let StreamEvent::TextDelta { text: more } = &event {
-                        text.push_str(more);
-                    }
-                    Event::of_stream(&event).into_iter().for_each(|event| (stage.events)(event));
-                }
-                Some(Err(error)) => break Err(error.into()),
-                None => break Err(crate::providers::ProviderError::truncated().into()),
+        let told = |event: StreamEvent| {
+            if let StreamEvent::TextDelta { text: more } = &event {
+                text.push_str(more);
             }
+            Event::of_stream(&event).into_iter().for_each(|event| (stage.events)(event));
         };
-        drop(stream);
+        let (answer, usage) = asking::ask(&request, setup, stage, told).await;
         self.count(usage, stage);
-        if matches!(answer, Err(TalkError::Cancelled)) && !text.is_empty() {
-            // What was read is part of the talk, also for the model.
-            let parts = vec![Part::Text { text, opaque: None }];
-            self.keep(vec![(Message::Assistant { parts }, Some(usage))]).await?;
+        match &answer {
+            Ok(_) => {}
+            Err(TalkError::Cancelled) if !text.is_empty() => {
+                // What was read is part of the talk, also for the model.
+                let parts = vec![Part::Text { text, opaque: None }];
+                self.keep(vec![(Message::Assistant { parts }, Some(usage))]).await?;
+            }
+            Err(_) => self.put_aside(usage),
         }
         answer
     }
@@ -155,6 +143,14 @@ impl Talk {
         if usage != Usage::default() {
             self.filled = usage.total();
             (stage.events)(Event::Usage { usage });
+        }
+    }
+
+    /// Remembers what a request cost whose answer does not become a message.
+    pub(super) fn put_aside(&mut self, usage: Usage) {
+        if usage != Usage::default() {
+            self.record.aside += usage;
+            self.unsaved = true;
         }
     }
 

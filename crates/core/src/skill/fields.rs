@@ -24,7 +24,11 @@ pub(super) fn read(map: &Map, faults: &mut Vec<SkillFault>) -> Option<Skill> {
             None
         }
     });
-    let display_name = required(map, "display_name", faults).map(|(text, _)| text);
+    // Skills of other programs have none.
+    let display_name = match field(map, "display_name") {
+        Some(node) => one_line(node, "display_name", faults).map(|(text, _)| text),
+        None => name.as_ref().map(SkillName::title),
+    };
     let description = required(map, "description", faults).map(|(text, _)| text);
     let version = field(map, "version").and_then(|node| one_line(node, "version", faults));
     let tools_required = field(map, "tools_required").map(|node| tools(node, faults)).unwrap_or_default();

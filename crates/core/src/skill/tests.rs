@@ -41,7 +41,11 @@ fn the_least_that_a_skill_is() {
     let skill = good(GOOD);
     assert_eq!((skill.name.as_str(), &*skill.display_name), ("weekly-report", "Weekly Report"));
     assert_eq!((&*skill.description, &*skill.body), ("Sum up a week", "Do it."));
-    assert_eq!((skill.version, skill.tools_required, skill.parameters), (None, vec![], vec![]));
+    assert_eq!((&skill.version, &skill.tools_required[..], &skill.parameters[..]), (&None, &[][..], &[][..]));
+    // As other programs have it.
+    let without = GOOD.replace("display_name: Weekly Report\n", "");
+    assert_eq!(good(&without), skill);
+    assert_eq!(good(&GOOD.replace("Weekly Report", "~")), skill);
     // As editors elsewhere save it.
     let windows = format!("\u{feff}{}", GOOD.replace('\n', "\r\n"));
     assert_eq!(good(&windows), good(GOOD));
@@ -103,19 +107,16 @@ Go to {{city}} for {{ days }} days, {{mood}}.
 fn faults_have_their_lines() {
     bad(
         "",
-        &[
-            "1: It must begin with a line '---', the front matter (name, display_name, description), and another line '---'",
-        ],
+        &["1: It must begin with a line '---', the front matter (name, description), and another line '---'"],
     );
     bad("---\nname: x\n", &["1: The front matter has no end: a line '---' is missing"]);
-    bad("---\n---\nx", &["2: The front matter is empty: name, display_name and description are required"]);
+    bad("---\n---\nx", &["2: The front matter is empty: name and description are required"]);
     bad("---\n- a\n---\nx", &["2: The front matter must be fields: 'name: value'"]);
     bad(
         "---\nname: Bad Name\ndisplay_name:\n---\nx",
         &[
             "1: Missing required field 'description'",
             "2: Skill name 'Bad Name' must be 2 to 50 lowercase letters, digits and hyphens, with no hyphen at its start or end",
-            "3: Missing required field 'display_name'",
         ],
     );
     bad(&with("", "\n \n"), &["6: There are no instructions below the front matter"]);
@@ -257,4 +258,10 @@ proptest::proptest! {
             proptest::prop_assert_eq!(filled.ok(), Some(skill.body));
         }
     }
+}
+
+#[test]
+fn titles() {
+    assert_eq!(SkillName::new("weekly-report").unwrap().title(), "Weekly Report");
+    assert_eq!(SkillName::new("a--b").unwrap().title(), "A B");
 }

@@ -25,7 +25,8 @@ pub(super) fn split(text: &str) -> Result<(Part<'_>, Part<'_>), SkillFault> {
     let is_fence = |line: &str| line.trim_end() == FENCE;
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else {
-        let message = "It must begin with a line '---', the front matter (name, display_name, description), and another line '---'";
+        let message =
+            "It must begin with a line '---', the front matter (name, description), and another line '---'";
         return Err(SkillFault::new(1, message));
     };
     let (start, mut end) = (first.len(), first.len());

@@ -37,10 +37,9 @@ pub(super) fn parse(text: &str, first_line: usize) -> Result<Map, SkillFault> {
     let node = reader.document()?;
     match node.map(|node| node.value) {
         Some(Value::Map(map)) => Ok(map),
-        None => Err(SkillFault::new(
-            first_line,
-            "The front matter is empty: name, display_name and description are required",
-        )),
+        None => {
+            Err(SkillFault::new(first_line, "The front matter is empty: name and description are required"))
+        }
         Some(_) => Err(SkillFault::new(first_line, "The front matter must be fields: 'name: value'")),
     }
 }

@@ -6,8 +6,6 @@
   const cache = Object.create(null);
   const builtins = new Map();
   const formats = new Map();
-  // What Node has and this engine may not have, to be named as such.
-  const ABSENT = new Set("async_hooks child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises domain fs fs/promises http http2 https inspector module net os perf_hooks readline readline/promises repl timers timers/promises tls trace_events tty v8 vm wasi worker_threads zlib".split(" "));
 
   function request(op, payload) {
     const [ok, json, bytes] = native.requestSync(op, JSON.stringify(payload));
@@ -49,21 +47,12 @@
   function resolve(specifier, from, kind) {
     if (typeof specifier !== "string") throw Object.assign(new TypeError('The "id" argument must be of type string'), { code: "ERR_INVALID_ARG_TYPE" });
     const name = withoutScheme(specifier);
-    if (native.isBuiltin(name)) return `node:${name}`;
+    if (native.isBuiltin(specifier)) return `node:${name}`;
     if (name !== specifier) throw unavailable(specifier);
-    const { file, format } = found(specifier, from, kind);
+    const { file, format } = request("module.resolve", { specifier, from, kind }).value;
     if (file === null) return "pinza:empty";
     formats.set(file, format);
     return file;
-  }
-
-  // A package of this name may be installed: some have the names of Node's own modules.
-  function found(specifier, from, kind) {
-    try {
-      return request("module.resolve", { specifier, from, kind }).value;
-    } catch (error) {
-      throw ABSENT.has(specifier) && error.code === "MODULE_NOT_FOUND" ? unavailable(specifier) : error;
-    }
   }
 
   function unavailable(name) {

@@ -33,6 +33,7 @@ pub(crate) const NAMES: &[&str] = &[
     "http2",
     "https",
     "inspector",
+    "inspector/promises",
     "module",
     "net",
     "os",
@@ -68,6 +69,15 @@ pub(crate) const NAMES: &[&str] = &[
     "zlib",
 ];
 
+/// Whether a specifier means one of them. A package may be called `test`, so that one needs its `node:`, as in Node;
+/// and what lies in a package beside a built-in of the same name (`process/browser`, `punycode/`) is the package's.
+pub(crate) fn is_builtin(specifier: &str) -> bool {
+    match specifier.strip_prefix("node:") {
+        Some(name) => NAMES.contains(&name),
+        None => specifier != "test" && NAMES.contains(&specifier),
+    }
+}
+
 /// The source of a built-in, or of a part that built-ins share.
 pub(crate) fn source(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -92,7 +102,7 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
         "http" => include_str!("http.js"),
         "http2" => include_str!("http2.js"),
         "https" => include_str!("https.js"),
-        "inspector" => include_str!("inspector.js"),
+        "inspector" | "inspector/promises" => include_str!("inspector.js"),
         "intl" => include_str!("intl.js"),
         "internal/buffer_numbers" => include_str!("internal/buffer_numbers.js"),
         "internal/call_sites" => include_str!("internal/call_sites.js"),
@@ -171,4 +181,27 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
         "zlib" => include_str!("zlib.js"),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_source() {
+        assert!(NAMES.is_sorted());
+        assert_eq!(NAMES.iter().find(|name| source(name).is_none()), None);
+    }
+
+    #[test]
+    fn what_means_a_built_in() {
+        for specifier in ["fs", "node:fs", "fs/promises", "inspector/promises", "node:test"] {
+            assert!(is_builtin(specifier), "{specifier}");
+        }
+        for specifier in
+            ["fsevents", "test", "node:fsevents", "process/browser", "punycode/", "internal/errors"]
+        {
+            assert!(!is_builtin(specifier), "{specifier}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use super::{
     json::PackageJson,
     tree::{Tree, join, package_of},
 };
+use crate::node::is_builtin;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,8 +164,8 @@ impl<'t> Resolver<'t> {
             return self.internal(from, specifier, wanted);
         }
         let (name, subpath) = split(specifier);
-        // A package of the same name stands behind Node's own, as `punycode/` with its slash shows.
-        if !specifier.ends_with('/') && is_builtin(specifier) {
+        // A package of the same name stands behind Node's own.
+        if is_builtin(specifier) {
             return Target::Builtin(specifier.to_owned());
         }
         let mut above = Some(package_of(from));
@@ -363,68 +364,11 @@ fn chosen(value: &Value, conditions: &[&str]) -> Option<String> {
     }
 }
 
-/// Node's own modules, without those that only `node:` reaches.
-const BUILTINS: [&str; 42] = [
-    "assert",
-    "async_hooks",
-    "buffer",
-    "child_process",
-    "cluster",
-    "console",
-    "constants",
-    "crypto",
-    "dgram",
-    "diagnostics_channel",
-    "dns",
-    "domain",
-    "events",
-    "fs",
-    "http",
-    "http2",
-    "https",
-    "inspector",
-    "module",
-    "net",
-    "os",
-    "path",
-    "perf_hooks",
-    "process",
-    "punycode",
-    "querystring",
-    "readline",
-    "repl",
-    "stream",
-    "string_decoder",
-    "sys",
-    "timers",
-    "tls",
-    "trace_events",
-    "tty",
-    "url",
-    "util",
-    "v8",
-    "vm",
-    "wasi",
-    "worker_threads",
-    "zlib",
-];
-
-pub(super) fn is_builtin(specifier: &str) -> bool {
-    let name = specifier.split_once('/').map_or(specifier, |(name, _)| name);
-    BUILTINS.binary_search(&name).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn builtins_are_in_order() {
-        assert!(BUILTINS.is_sorted());
-        assert!(is_builtin("fs/promises") && !is_builtin("fsevents"));
-    }
 
     #[test]
     fn exports_maps() {

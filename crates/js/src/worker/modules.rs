@@ -82,7 +82,7 @@ impl Resolver for Modules {
         {
             return Ok(name.to_owned());
         }
-        if crate::node::NAMES.contains(&name) {
+        if crate::node::is_builtin(name) {
             return Ok(format!("node:{name}"));
         }
         let from = base.strip_prefix("cjs:").unwrap_or(base);
@@ -168,8 +168,7 @@ pub(super) fn natives<'js>(ctx: &Ctx<'js>, native: &Object<'js>, link: &Rc<Link>
     native.set("compileFile", Function::new(ctx.clone(), compile_file)?)?;
     native.set("importSync", Function::new(ctx.clone(), import_sync)?)?;
     native.set("builtinSource", Function::new(ctx.clone(), |name: String| crate::node::source(&name))?)?;
-    native
-        .set("isBuiltin", Function::new(ctx.clone(), |name: String| crate::node::NAMES.contains(&&*name))?)?;
+    native.set("isBuiltin", Function::new(ctx.clone(), |name: String| crate::node::is_builtin(&name))?)?;
     native.set("node", super::node::node(ctx, link)?)
 }
 

@@ -31,7 +31,7 @@ pub use connection::Facts;
 pub use record::{Change, Face, Record, SeenTool};
 pub use services::{Browser, NoVariables, Services, Variables, references};
 pub use shelf::{Shelf, ShelfProblem, Upstreams};
-pub use spec::{CALL_TIMEOUT, Launch, Origin, Revision, START_TIMEOUT, SignIn, Spec, UpstreamName};
+pub use spec::{CALL_TIMEOUT, Launch, Origin, Restarts, Revision, START_TIMEOUT, SignIn, Spec, UpstreamName};
 pub use upstream::{Contact, Standing, Upstream, UpstreamError};
 
 /// The largest message that is taken from a server. A result of 16 MiB of text fits with its escapes.

@@ -58,6 +58,33 @@ pub struct Spec {
     pub revision: Revision,
     pub call_timeout: Duration,
     pub start_timeout: Duration,
+    pub restarts: Restarts,
+}
+
+/// How soon a server that ended or did not come up is started again.
+#[derive(Clone, Copy, Debug)]
+pub struct Restarts {
+    /// After a failed start: this, then twice as long each time, up to the longest.
+    pub first_pause: Duration,
+    pub longest_pause: Duration,
+    /// A server that ended sooner than this after its start did not come up properly.
+    pub short_life: Duration,
+}
+
+impl Restarts {
+    pub(super) fn pause(&self, failures: u32) -> Duration {
+        self.longest_pause.min(self.first_pause.saturating_mul(2_u32.saturating_pow(failures)))
+    }
+}
+
+impl Default for Restarts {
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(60),
+            short_life: Duration::from_secs(10),
+        }
+    }
 }
 
 impl Spec {
@@ -71,6 +98,7 @@ impl Spec {
             revision: Revision::Newest,
             call_timeout: CALL_TIMEOUT,
             start_timeout: START_TIMEOUT,
+            restarts: Restarts::default(),
         }
     }
 }
@@ -166,5 +194,12 @@ mod tests {
         let url = "https://me:secret@example.com/mcp".parse().unwrap();
         let launch = Launch::Http { url, headers: Vec::new(), sign_in: SignIn::default() };
         assert_eq!(launch.shown(), "https://example.com/mcp");
+    }
+
+    #[test]
+    fn pauses_grow_to_a_bound() {
+        let restarts = Restarts::default();
+        let pauses = [0, 1, 2, 5, 6, 1000].map(|failures| restarts.pause(failures).as_secs());
+        assert_eq!(pauses, [1, 2, 4, 32, 60, 60]);
     }
 }

@@ -17,15 +17,8 @@ use super::{
     credentials::TokenStore,
     record::{Face, Record, SeenTool},
     services::Services,
-    spec::{Launch, Origin, Spec},
+    spec::{Launch, Origin, Restarts, Spec},
 };
-
-/// After a failed start: twice as long each time, up to this.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// A server that ended sooner than this after its start did not come up properly.
-const SHORT_LIFE: Duration = Duration::from_secs(10);
 
 /// How much of a log goes into a hint.
 const HINT_LINES: usize = 5;
@@ -260,7 +253,7 @@ impl Upstream {
                 return Next::Settled(Ok(Arc::clone(connection)));
             }
             let since = *since;
-            state.lost(since);
+            state.lost(since, &self.spec.restarts);
         }
         match &state.slot {
             Slot::Cooling { until, error } if *until > Instant::now() => {
@@ -330,7 +323,7 @@ impl Upstream {
         match started {
             Ok(connection) => state.slot = Slot::Ready(Arc::clone(connection), Instant::now()),
             Err(error) => {
-                let pause = pause(state.failures);
+                let pause = self.spec.restarts.pause(state.failures);
                 state.failures = state.failures.saturating_add(1);
                 state.slot = Slot::Cooling { until: Instant::now() + pause, error: Arc::clone(error) };
             }
@@ -344,7 +337,7 @@ impl Upstream {
             && Arc::ptr_eq(current, dead)
         {
             let since = *since;
-            state.lost(since);
+            state.lost(since, &self.spec.restarts);
         }
     }
 
@@ -359,8 +352,8 @@ impl Upstream {
 
 impl State {
     /// The server is gone. One that lived is started again at once, one that did not waits.
-    fn lost(&mut self, since: Instant) {
-        if since.elapsed() >= SHORT_LIFE {
+    fn lost(&mut self, since: Instant, restarts: &Restarts) {
+        if since.elapsed() >= restarts.short_life {
             self.failures = 0;
             self.slot = Slot::Idle;
             return;
@@ -369,7 +362,7 @@ impl State {
         // The first time may be chance.
         self.slot = match self.failures {
             0 => Slot::Idle,
-            failures => Slot::Cooling { until: Instant::now() + pause(failures - 1), error },
+            failures => Slot::Cooling { until: Instant::now() + restarts.pause(failures - 1), error },
         };
         self.failures = self.failures.saturating_add(1);
     }
@@ -402,10 +395,6 @@ async fn follow(upstream: std::sync::Weak<Upstream>, connection: std::sync::Weak
             let _ = upstream.see(face, None);
         }
     }
-}
-
-fn pause(failures: u32) -> Duration {
-    LONGEST_PAUSE.min(FIRST_PAUSE * 2_u32.saturating_pow(failures))
 }
 
 fn tail(log: &str) -> String {

@@ -26,11 +26,12 @@ pub(super) struct Call {
     pub(super) call: ToolCall,
     pub(super) tells_progress: bool,
     pub(super) holds: Holds,
+    pub(super) session: Option<Arc<str>>,
 }
 
 impl Call {
     pub(super) async fn run(self, client: Client, cancellation: CancellationToken) -> Answer {
-        let Self { shared, connection, listing, call, tells_progress, holds } = self;
+        let Self { shared, connection, listing, call, tells_progress, holds, session } = self;
         let served = &shared.served;
         let view = &listing.view;
         let scope = CallScope {
@@ -44,7 +45,7 @@ impl Call {
             cancellation,
             progress: tells_progress.then(|| Arc::new(client.clone()) as _),
             text_limit: TextLimit::MODEL,
-            session: None,
+            session,
         };
         let (id, name) = (call.id.clone(), call.name.clone());
         let promised = promised(&listing, &call);

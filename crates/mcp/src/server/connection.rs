@@ -4,7 +4,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -29,6 +29,8 @@ pub(super) enum Transport {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) transport: Transport,
+    /// Made when it is first asked for: requests without sessions need none.
+    session: OnceLock<Option<Arc<str>>>,
     /// Shows one prompt at a time and remembers answers, for as long as there is a session.
     session_desk: Arc<PromptDesk>,
     pub(super) callers: Callers,
@@ -48,6 +50,7 @@ impl Connection {
         let session_desk = desk(&callers, served, Holds::Session);
         Arc::new(Self {
             transport,
+            session: OnceLock::new(),
             session_desk,
             callers,
             loaded: Mutex::default(),
@@ -56,6 +59,13 @@ impl Connection {
             grown: AtomicBool::new(false),
             listening: Mutex::default(),
         })
+    }
+
+    /// The session that calls of this client are noted under. Not the one of its requests: whoever knows that one
+    /// can speak for the client.
+    pub(super) fn session(&self) -> Option<Arc<str>> {
+        let made = || getrandom::u64().ok().map(|random| format!("mcp-{random:016x}").into());
+        self.session.get_or_init(made).clone()
     }
 
     /// Where a call of this client asks.

@@ -47,11 +47,15 @@ impl Handler {
         Self { shared, connection }
     }
 
+    /// Whether nothing connects this request with others: it has neither a session nor a pipe of its client's.
+    fn is_alone(&self, context: &Context) -> bool {
+        self.connection.transport == Transport::Http && is_stateless(context)
+    }
+
     /// What is shown for this request. Without a session nothing can be loaded for later.
     fn listing(&self, context: &Context) -> Arc<Listing> {
-        let stateless = self.connection.transport == Transport::Http && is_stateless(context);
         match self.shared.served.exposure {
-            Exposure::Dynamic if stateless => self.shared.listing(Exposure::Groups, &[]),
+            Exposure::Dynamic if self.is_alone(context) => self.shared.listing(Exposure::Groups, &[]),
             Exposure::Dynamic => self.shared.listing(Exposure::Dynamic, &self.connection.loaded()),
             exposure => self.shared.listing(exposure, &[]),
         }
@@ -137,6 +141,7 @@ impl ServerHandler for Handler {
             call: ToolCall { id: self.shared.next_call(), name: request.name.into_owned(), arguments },
             tells_progress: context.meta.get_progress_token().is_some(),
             holds: if is_stateless(&context) { Holds::Call } else { Holds::Session },
+            session: if self.is_alone(&context) { None } else { self.connection.session() },
         };
         let begin = |client: Client, cancellation: CancellationToken| -> BoxFuture<'static, Answer> {
             Box::pin(client.clone().serve(call.run(client, cancellation)))

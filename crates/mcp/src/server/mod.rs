@@ -134,7 +134,7 @@ impl Shared {
     fn view(&self, loading: pinza_core::Loading) -> View {
         let served = &self.served;
         let (snapshot, toolset) = ((served.snapshot)(), Arc::clone(&served.toolset));
-        View { snapshot, policy: served.engine.policy(), toolset, loading }
+        View { snapshot, policy: served.engine.policy(), toolset, loading, ceiling: None }
     }
 
     /// Nobody else's, and not to be guessed: the file of a kept result is named after it.

@@ -33,6 +33,7 @@ impl SkillPrompts {
             policy: self.engine.policy(),
             toolset: Arc::clone(&self.toolset),
             loading: Loading::Describes,
+            ceiling: None,
         }
     }
 }

@@ -73,15 +73,16 @@ async fn tail(printer: &Printer, store: &Store, of: &CallsOf) -> Result {
 fn rows(out: &mut Out, calls: &[Call]) {
     out.columns(calls.iter().map(|call| {
         let took = call.ended.map_or_else(String::new, |ended| format!("{} ms", ended - call.started));
-        [
-            call.id.to_string(),
-            when(call.started),
-            visible(&call.tool),
-            call.status.0.clone(),
-            took,
-            visible(&call.caller),
-        ]
+        [call.id.to_string(), when(call.started), visible(&call.tool), call.status.0.clone(), took, by(call)]
     }));
+}
+
+/// Who called, and in which session where that is not said already.
+fn by(call: &Call) -> String {
+    match &call.session {
+        Some(session) if !call.caller.contains(session) => visible(&format!("{} {session}", call.caller)),
+        _ => visible(&call.caller),
+    }
 }
 
 fn show(out: &mut Out, call: &Call) {

@@ -16,6 +16,7 @@ use pinza::{
     core::{CallScope, Caller, CancellationToken, Content, Selection, visible},
     state::Store,
 };
+use tokio::io::AsyncBufReadExt as _;
 
 use self::{
     past::past,
@@ -97,10 +98,18 @@ impl Chatting<'_> {
 
     async fn line_by_line(&self) -> Result {
         let mut talk = self.open().await?;
-        let lines = std::io::stdin().lock().lines();
+        // Read on a thread of its own: servers, reloads and signals go on while nobody writes.
+        let mut lines = tokio::io::BufReader::new(tokio::io::stdin()).lines();
         let mut all_well = true;
-        for line in lines {
-            let line = line.context("cannot read from stdin")?;
+        loop {
+            let end = CancellationToken::new();
+            let signals = cancel_on_signal(end.clone())?;
+            let line = tokio::select! {
+                () = end.cancelled() => break,
+                line = lines.next_line() => line.context("cannot read from stdin")?,
+            };
+            signals.abort();
+            let Some(line) = line else { break };
             if !line.trim().is_empty() {
                 all_well &= self.say(&mut talk, line).await?;
             }

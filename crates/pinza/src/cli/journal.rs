@@ -14,7 +14,7 @@ use pinza::{
 
 use super::{Global, Result, env};
 use crate::{
-    config::{ConfigFile, KeepResults},
+    config::{JournalTable, KeepResults},
     home::Home,
 };
 
@@ -38,8 +38,12 @@ pub(crate) fn shared(home: &Home) -> OpenState {
     })
 }
 
-pub(crate) fn observer(global: &Global, home: &Home, store: &Store) -> Result<Arc<dyn CallObserver>> {
-    let table = ConfigFile::read(home.config_file())?.config.journal;
+pub(crate) fn observer(
+    global: &Global,
+    home: &Home,
+    table: &JournalTable,
+    store: &Store,
+) -> Result<Arc<dyn CallObserver>> {
     let keep = match table.results {
         KeepResults::None => Keep::Nothing,
         KeepResults::Head => Keep::Head,

@@ -63,21 +63,27 @@ impl Session {
         global: &Global,
         adjust: impl FnOnce(Builder) -> Builder,
     ) -> Result<(Self, Store)> {
-        let home = Home::find(global.home.as_deref())?;
-        home.create()?;
+        let (home, config) = read(global)?;
         let store = journal::open(&home)?;
-        let journal = journal::observer(global, &home, &store)?;
+        let journal = journal::observer(global, &home, &config.journal, &store)?;
         let open = store.clone();
         let open = Arc::new(move || Ok(open.clone()));
         let adjust = |builder: Builder| adjust(builder.observer(journal).state(open));
-        Ok((Self::open_with(global, adjust)?, store))
+        Ok((Self::build(global, home, config, adjust)?, store))
     }
 
     /// As [`open`](Self::open), with a last word about the runtime.
     pub(crate) fn open_with(global: &Global, adjust: impl FnOnce(Builder) -> Builder) -> Result<Self> {
-        let home = Home::find(global.home.as_deref())?;
-        home.create()?;
-        let config = ConfigFile::read(home.config_file())?.config;
+        let (home, config) = read(global)?;
+        Self::build(global, home, config, adjust)
+    }
+
+    fn build(
+        global: &Global,
+        home: Home,
+        config: Config,
+        adjust: impl FnOnce(Builder) -> Builder,
+    ) -> Result<Self> {
         let (workspace, _) = workspace(global, &home)?;
         let (project, mut problems) = project(&workspace, &home)?;
         let project_config = match &project {
@@ -131,6 +137,14 @@ impl Session {
         let faults = file_faults(&pinza.problems());
         Ok(Self { home, config, pinza, words, problems, faults })
     }
+}
+
+/// The home, made if need be, and its configuration.
+fn read(global: &Global) -> Result<(Home, Config)> {
+    let home = Home::find(global.home.as_deref())?;
+    home.create()?;
+    let config = ConfigFile::read(home.config_file())?.config;
+    Ok((home, config))
 }
 
 /// The workspace and where that choice came from.

@@ -183,9 +183,8 @@ fn new(global: &Global, printer: &Printer, name: &str) -> Result<()> {
         return Err(ToolError::validation(message).hint("Choose another name.").into());
     }
     let file = directory.join(SKILL_FILE);
-    let text = include_str!("templates/SKILL.md")
-        .replace("NAME", name.as_str())
-        .replace("TITLE", &title(name.as_str()));
+    let text =
+        include_str!("templates/SKILL.md").replace("NAME", name.as_str()).replace("TITLE", &name.title());
     std::fs::create_dir_all(&directory)
         .and_then(|()| std::fs::write(&file, text))
         .with_context(|| format!("cannot write {}", file.display()))?;
@@ -200,15 +199,6 @@ fn new(global: &Global, printer: &Printer, name: &str) -> Result<()> {
         },
     );
     Ok(())
-}
-
-/// `weekly-report` becomes "Weekly Report".
-fn title(name: &str) -> String {
-    let words = name.split('-').filter(|word| !word.is_empty()).map(|word| {
-        let mut letters = word.chars();
-        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-    });
-    words.collect::<Vec<String>>().join(" ")
 }
 
 #[cfg(test)]
@@ -253,11 +243,5 @@ mod tests {
             .enumerate()
             .map(|(index, part)| if index % 2 == 0 { part } else { "quoted" })
             .collect()
-    }
-
-    #[test]
-    fn titles() {
-        assert_eq!(super::title("weekly-report"), "Weekly Report");
-        assert_eq!(super::title("a--b"), "A B");
     }
 }

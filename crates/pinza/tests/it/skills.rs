@@ -154,8 +154,8 @@ fn checking() {
         "{first}:5: warning: Unknown field 'tool_required' is ignored; did you mean 'tools_required'?\n\
          {first}:9: warning: {{{{gap}}}} is no parameter and stays as it is\n\
          {first}: warning: There are no tools of these names here: warp\n\
-         {second}:1: Missing required field 'display_name'\n{second}:1: Missing required field 'description'\n\
-         {second}:4: There are no instructions below the front matter\n1 skill, 3 problems, 3 warnings\n"
+         {second}:1: Missing required field 'description'\n\
+         {second}:4: There are no instructions below the front matter\n1 skill, 2 problems, 3 warnings\n"
     );
     let directory = skills.display().to_string();
     check(&pinza, &["skills", "check", &directory], 1, &report, "");

@@ -6,11 +6,17 @@ mod held;
 mod http;
 mod runtime;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use pinza_testkit::{Program, Run};
 
 use crate::support::{fine, pinza};
+
+/// What takes longer than this never comes; nothing is judged by how long it took.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The fixture's script.
 fn script() -> PathBuf {

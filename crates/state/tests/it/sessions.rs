@@ -69,3 +69,37 @@ async fn two_programs_share_a_home() {
     assert_eq!(places, (1..=100).collect::<Vec<_>>());
     assert_eq!(two.sessions(10).await.unwrap()[0].messages, 100);
 }
+
+#[tokio::test]
+async fn a_session_is_open_in_one_pinza_at_a_time() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, other) = (store(&home), store(&home));
+    let hold = one.hold_session("../s").await.unwrap();
+    let again = one.hold_session("../s").await.unwrap();
+    other.hold_session("t").await.unwrap();
+    for held in [hold, again] {
+        let error = other.hold_session("../s").await.unwrap_err();
+        let process = std::process::id();
+        assert_eq!(
+            error.to_string(),
+            format!("the session '../s' is open in another Pinza (process {process})")
+        );
+        drop(held);
+    }
+    let _taken = other.hold_session("../s").await.unwrap();
+    one.hold_session("../s").await.unwrap_err();
+}
+
+#[tokio::test]
+async fn what_a_crash_left_of_a_hold_is_swept_away() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(&home);
+    let _held = store.hold_session("a").await.unwrap();
+    let directory = home.path().join("state.sessions");
+    std::fs::write(directory.join("left"), "1").unwrap();
+    let files = || std::fs::read_dir(&directory).unwrap().count();
+    assert_eq!(files(), 3, "the turn, one that is held, one that is left");
+    drop(store.hold_session("b").await.unwrap());
+    assert_eq!(files(), 2);
+    store.hold_session("a").await.unwrap();
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pinza_core::{Capability, Tool, ToolDefinition};
+use pinza_core::{Capability, Tool, ToolDefinition, ToolOutput};
 use serde_json::json;
 
 use crate::support::{World, answering, definition, fake, named};
@@ -43,4 +43,32 @@ async fn a_ceiling_bounds_the_tool_and_everything_it_calls() {
         world.check("low", json!({}), expected).await;
         world.check("between", json!({}), "read").await;
     }
+}
+
+#[tokio::test]
+async fn what_is_beyond_a_ceiling_is_not_shown() {
+    let bounded = |name: &str, ceiling: &[&str]| ToolDefinition {
+        ceiling: Some(ceiling.iter().map(|name| capability(name)).collect()),
+        ..definition(name)
+    };
+    // Lists what a search from here would find.
+    let looking = || {
+        fake(definition("look"), |_, context| {
+            let view = context.view();
+            let names: Vec<&str> = view.tools().map(|entry| entry.meta().id.as_str()).collect();
+            let text = names.join(" ");
+            Box::pin(async move { Ok(ToolOutput::text(text)) })
+        })
+    };
+    let tools = [
+        calling(bounded("low", &["fs.read"]), "look"),
+        looking(),
+        answering(definition("read").needs(capability("fs.read")), ""),
+        answering(definition("load").needs(capability("net")), ""),
+        // Its own manifest does not let it have what it needs.
+        answering(bounded("never", &["net"]).needs(capability("fs.read")), ""),
+    ];
+    let world = World::new(tools);
+    world.check("look", json!({}), "low look read load").await;
+    world.check("low", json!({}), "low look read").await;
 }

@@ -1,8 +1,10 @@
 //! Groups and core tools: RFC-040's registry tests, and what they leave open.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
-use pinza_core::{Entry, Group, GroupName, Registry, Snapshot, Source, ToolContext, ToolMeta, ToolName};
+use pinza_core::{
+    CallScope, Caller, Entry, Group, GroupName, Registry, Snapshot, Source, ToolContext, ToolMeta, ToolName,
+};
 
 use crate::support::named;
 
@@ -29,7 +31,8 @@ fn names<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<&'a str> {
 #[test]
 fn core_tools_are_those_in_no_group() {
     let snapshot = snapshot(&registry(&["core_tool", "config/grouped_tool"]));
-    assert_eq!(names(snapshot.core_tools()), ["core_tool"]);
+    let view = CallScope::new(Caller::Library, Arc::new(snapshot)).view(Arc::default());
+    assert_eq!(names(view.core()), ["core_tool"]);
 }
 
 #[test]

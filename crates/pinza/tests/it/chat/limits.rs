@@ -42,6 +42,39 @@ fn the_same_failing_call_ends_after_three() {
 }
 
 #[test]
+fn the_same_failing_call_is_counted_across_restarts() {
+    let turn = || Turn::calls([("read_file", json!({"path": "missing.txt"}))]);
+    let world = World::new(Provider::OpenAi, [turn(), Turn::text("Hm."), turn(), Turn::text("Hm."), turn()]);
+    world.say("one", &["--session", "s"]);
+    world.say("two", &["--session", "s"]);
+    world.fails("three", &["--session", "s"], "repeated_call", "'read_file' 3 times");
+}
+
+#[test]
+fn a_blind_call_is_counted_across_restarts() {
+    let turn = || Turn::calls([("read", json!({"path": "a.txt"}))]);
+    // A call that went well lies between, so that only the count of blind calls can end it.
+    let well = || Turn::calls([("get_current_time", json!({}))]);
+    let said = || [turn(), well(), Turn::text("Hm.")];
+    let world = World::new(Provider::OpenAi, said().into_iter().chain(said()).chain([turn()]));
+    world.say("one", &["--session", "s"]);
+    world.say("two", &["--session", "s"]);
+    world.fails("three", &["--session", "s"], "tool_not_available", "'read' 3 times");
+}
+
+#[test]
+fn an_answer_that_did_not_fit_is_asked_for_again_and_has_cost_all_the_same() {
+    let full = Turn { stop: Some("model_context_window_exceeded".into()), ..Turn::text("As I") };
+    let turns = [Turn::text("Noted."), full, Turn::text("He said one."), Turn::text("As I was saying.")];
+    let world = World::with(configured("[agents.a]\ntokens = 480\n"), Provider::Anthropic, turns);
+    world.say(&"one ".repeat(100), &["--agent", "a", "--session", "s"]);
+    let events = world.say("two", &["--agent", "a", "--session", "s"]);
+    assert_eq!(of_type(&events, "compacted").len(), 1, "{events:?}");
+    world.fails("three", &["--agent", "a", "--session", "s"], "token_limit", "480 tokens of its 480");
+    assert_eq!(world.model.requests().len(), 4, "nobody was asked");
+}
+
+#[test]
 fn an_agent_has_its_own_prompt_and_tools() {
     let config =
         "[agents.a]\nsystem_prompt = \"You are a poet.\"\ntools = [\"get_current_time\", \"group:fs\"]\n";
@@ -97,6 +130,10 @@ fn little_room_makes_a_summary_and_no_call_loses_its_result() {
     assert_eq!(of_type(&events, "compacted").len(), 1, "{events:?}");
     named(&world, "fourth");
     assert_eq!(world.model.turns_left(), 0);
+    // The request for the summary has cost as well, and another process knows it.
+    let cap = 120 + 3620 + 120 + 120 + 120;
+    std::fs::write(world.pinza.config_file(), format!("{config}[agents.a]\ntokens = {cap}\n")).unwrap();
+    world.fails("fifth", &["--agent", "a", "--session", "s"], "token_limit", &format!("{cap} tokens of its"));
     // What was said is still there for people.
     let shown = world.pinza.run(&["sessions", "show", "s"]);
     assert!(shown.stdout.contains("first word"), "{shown:?}");

@@ -111,3 +111,28 @@ fn check_answered(messages: &Value) {
         }
     }
 }
+
+#[test]
+fn a_session_is_open_in_one_process_at_a_time() {
+    let hang = Turn { hang: true, ..Turn::default() };
+    let world = World::new(Provider::OpenAi, [hang, after(&["First", "Third"], Turn::text("Now."))]);
+    let arguments = world.arguments("First", &["--session", "s"]);
+    let mut child = world.pinza.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    lines.find(|line| line.contains("\"start\"")).unwrap();
+    // What the first one said is kept before the model is asked.
+    while world.model.requests().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+
+    let second = world.run("Meddle", &["--session", "s"]);
+    let error = format!("error: the session 's' is open in another Pinza (process {})\nhint: ", child.id());
+    assert_eq!((second.code, second.stdout.as_str()), (Some(2), ""), "{second:?}");
+    assert!(second.stderr.starts_with(&error), "{second:?}");
+
+    // Whatever ends the first one, the session is free then, and nothing of the second is in it.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(text(&world.say("Third", &["--session", "s"])), "Now.");
+    assert!(!world.model.bodies().pop().unwrap().to_string().contains("Meddle"));
+}

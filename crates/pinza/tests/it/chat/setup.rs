@@ -1,5 +1,11 @@
 //! Which model is asked, and what is said when none can be.
 
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
 use pinza_testkit::model::{ModelServer, Provider, Script, Turn};
 
 use super::World;
@@ -61,6 +67,31 @@ fn line_by_line() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), "One.\nTwo.\n"), "{run:?}");
     let last = world.model.bodies().pop().unwrap().to_string();
     assert!(last.contains("first") && last.contains("One.") && last.contains("second"), "{last}");
+}
+
+/// Signals come through the runtime: it does not stand still while the program waits for a line.
+#[test]
+fn between_lines_it_is_awake() {
+    let world = World::new(Provider::OpenAi, [Turn::text("One.")]);
+    let base = world.model.base_url(Provider::OpenAi);
+    let arguments = ["chat", "--provider", "openai", "--base-url", &base, "--model", "m"];
+    let mut child =
+        world.pinza.command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"first\n").unwrap();
+    let mut answer = String::new();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut answer).unwrap();
+    assert_eq!(answer, "One.\n");
+    // The first one may still reach the talk that has just answered, and only cancel that.
+    let ended = (0..200).find_map(|_| {
+        Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        child.try_wait().unwrap()
+    });
+    let _ = child.kill();
+    assert_eq!(ended.and_then(|status| status.code()), Some(0));
+    drop(input);
 }
 
 #[test]

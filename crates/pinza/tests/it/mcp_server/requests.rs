@@ -1,8 +1,14 @@
 //! The handshake of one revision, the discovery of the other, on one endpoint.
 
+use pinza_testkit::Program;
 use serde_json::{Value, json};
 
-use super::{initialize, names, pipe::Pipe, stateless, web::Web};
+use super::{
+    initialize, names,
+    pipe::{PATIENCE, Pipe},
+    stateless,
+    web::Web,
+};
 use crate::support::pinza;
 
 #[test]
@@ -60,4 +66,57 @@ fn an_older_or_unknown_revision_is_negotiated() {
         assert_eq!(pipe.receive()["result"]["protocolVersion"], expected, "{asked}");
         pipe.is_well();
     }
+}
+
+/// The sessions of all calls in the journal, the oldest first, when there are so many.
+fn sessions(pinza: &Program, calls: usize) -> Vec<Value> {
+    let start = std::time::Instant::now();
+    loop {
+        let list = crate::support::fine(pinza, &["--json", "calls", "list"]).json();
+        let rows = list["calls"].as_array().unwrap_or_else(|| panic!("{list}"));
+        if rows.len() == calls {
+            return rows.iter().map(|row| row["session"].clone()).collect();
+        }
+        assert!(start.elapsed() < PATIENCE, "{list}");
+    }
+}
+
+#[test]
+fn the_journal_tells_connections_apart() {
+    let pinza = pinza();
+    let mut one = Pipe::open(&pinza, &[]);
+    let mut other = Pipe::start(&pinza, &[]);
+    let params = json!({ "name": "get_current_time", "arguments": {} });
+    one.call("get_current_time", json!({}));
+    other.request_stateless("tools/call", params.clone(), json!({}));
+    sessions(&pinza, 2);
+    one.call("get_current_time", json!({}));
+    let noted = sessions(&pinza, 3);
+    assert!(
+        noted.iter().all(|session| session.as_str().is_some_and(|id| id.starts_with("mcp-"))),
+        "{noted:?}"
+    );
+    assert_eq!(noted.iter().filter(|session| **session == noted[2]).count(), 2, "{noted:?}");
+    let shown = crate::support::fine(&pinza, &["calls", "list", "--session", noted[2].as_str().unwrap()]);
+    assert_eq!(shown.stdout.lines().count(), 2, "{shown:?}");
+    assert!(shown.stdout.contains(noted[2].as_str().unwrap()), "{shown:?}");
+}
+
+#[test]
+fn the_journal_tells_sessions_apart_and_has_none_where_there_is_none() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let params = json!({ "name": "get_current_time", "arguments": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params }).to_string();
+    let (one, other) = (web.session(json!({})), web.session(json!({})));
+    for (index, headers) in [&one, &other, &one].into_iter().enumerate() {
+        assert_eq!(web.post(headers, &call).status, 200);
+        sessions(&pinza, index + 1);
+    }
+    assert_eq!(web.stateless("tools/call", params, json!({})).status, 200);
+    let noted = sessions(&pinza, 4);
+    assert!(noted[0] == noted[2] && noted[0] != noted[1] && noted[0].is_string(), "{noted:?}");
+    assert_eq!(noted[3], Value::Null);
+    // The journal's name for it does not let anybody speak for the client.
+    assert!(!one.contains(noted[0].as_str().unwrap().trim_start_matches("mcp-")), "{one}");
 }

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use super::{add, command, configured, with_fixture};
+use super::{PATIENCE, add, command, configured, with_fixture};
 use crate::support::{check, check_call, fine, pinza, refused};
 
 #[test]
@@ -329,7 +329,7 @@ fn nothing_of_a_server_survives_pinza() {
             if pids.len() == 2 {
                 break pids;
             }
-            assert!(start.elapsed() < Duration::from_secs(20), "{text:?}");
+            assert!(start.elapsed() < PATIENCE, "{text:?}");
             std::thread::sleep(Duration::from_millis(20));
         };
         let is_alive = |pid: &u32| std::path::Path::new(&format!("/proc/{pid}")).exists();
@@ -338,7 +338,7 @@ fn nothing_of_a_server_survives_pinza() {
         child.wait().unwrap();
         let end = Instant::now();
         while pids.iter().any(is_alive) {
-            assert!(end.elapsed() < Duration::from_secs(2), "after {signal}: {pids:?}");
+            assert!(end.elapsed() < PATIENCE, "after {signal}: {pids:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -9,16 +9,46 @@ use std::{
 use pinza::{
     Pinza, UpstreamSettings,
     core::{CallScope, Caller, CancellationToken, ErrorKind, ToolCall},
-    mcp::client::{Launch, NoVariables, Spec, UpstreamName},
+    mcp::client::{Launch, NoVariables, Restarts, Spec, UpstreamName},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::command;
+use super::{PATIENCE, command};
+
+/// Pauses that no test lives to see the end of, and lives that are all short: no clock decides.
+const LATE: Restarts = Restarts {
+    first_pause: Duration::from_secs(3600),
+    longest_pause: Duration::from_secs(3600),
+    short_life: Duration::from_secs(3600),
+};
+
+/// Counts how often a server was started.
+struct Starts {
+    _directory: TempDir,
+    file: String,
+}
+
+impl Starts {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("count").display().to_string();
+        Self { _directory: directory, file }
+    }
+
+    fn options(&self) -> [&str; 2] {
+        ["--count", &self.file]
+    }
+
+    fn count(&self) -> usize {
+        std::fs::read_to_string(&self.file).unwrap_or_default().lines().count()
+    }
+}
 
 /// A runtime with the fixture under each of these names, with its options; all but the last are looked at first.
 struct World {
     pinza: Pinza,
+    specs: Vec<Spec>,
     directory: TempDir,
 }
 
@@ -66,8 +96,13 @@ impl World {
         for (name, _) in servers {
             first.upstreams().get(name).unwrap().contact().await.unwrap();
         }
-        let pinza = runtime(&root, specs(&|given| given.iter().map(|word| (*word).to_owned()).collect()));
-        Self { pinza, directory }
+        let specs = specs(&|given| given.iter().map(|word| (*word).to_owned()).collect());
+        Self { pinza: runtime(&root, specs.clone()), specs, directory }
+    }
+
+    fn with_restarts(self, restarts: Restarts) -> Self {
+        let specs = self.specs.into_iter().map(|spec| Spec { restarts, ..spec }).collect::<Vec<_>>();
+        Self { pinza: runtime(self.directory.path(), specs.clone()), specs, directory: self.directory }
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Result<String, (ErrorKind, String)> {
@@ -82,29 +117,37 @@ impl World {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_server_blocks_nobody() {
-    let world = World::new(&[("slow", &["--slow", "1500"]), ("quick", &[])]).await;
-    let start = Instant::now();
-    let slow = world.call("slow__echo", json!({"text": "late"}));
-    let quick = async {
-        let answer = world.call("quick__echo", json!({"text": "soon"})).await;
-        (answer, start.elapsed())
-    };
-    let (slow, (quick, quick_took)) = tokio::join!(slow, quick);
-    assert_eq!((slow.as_deref(), quick.as_deref()), (Ok("late"), Ok("soon")));
-    assert!(quick_took < start.elapsed() / 2 + Duration::from_millis(100), "{quick_took:?}");
+    let files = tempfile::tempdir().unwrap();
+    let gate = files.path().join("gate");
+    let world = Arc::new(World::new(&[("slow", &["--gate", gate.to_str().unwrap()]), ("quick", &[])]).await);
+    let asking = Arc::clone(&world);
+    let slow = tokio::spawn(async move { asking.call("slow__echo", json!({"text": "late"})).await });
+    assert_eq!(world.call("quick__echo", json!({"text": "soon"})).await.as_deref(), Ok("soon"));
+    assert!(!slow.is_finished(), "its gate is shut");
+    std::fs::write(gate, "").unwrap();
+    assert_eq!(slow.await.unwrap().as_deref(), Ok("late"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_start_serves_all_who_wait_for_it() {
-    let counted = tempfile::tempdir().unwrap();
-    let count = counted.path().join("count").display().to_string();
-    let world = World::new(&[("fix", &["--slow", "200", "--count", &count])]).await;
+    let starts = Starts::new();
+    let options = [&["--slow", "200"], &starts.options()[..]].concat();
+    let world = World::new(&[("fix", &options)]).await;
     let calls = (0..20).map(|index| world.call("fix__echo", json!({"text": index.to_string()})));
     let answers = futures_join(calls).await;
     assert!(
         answers.iter().enumerate().all(|(index, answer)| answer.as_deref() == Ok(index.to_string().as_str()))
     );
-    assert_eq!(std::fs::read_to_string(&count).unwrap(), "started\n");
+    assert_eq!(starts.count(), 1);
+}
+
+/// Waits for something that must come, however busy the machine is.
+async fn comes_to_be(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "it hangs");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 async fn futures_join<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
@@ -127,7 +170,8 @@ async fn futures_join<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Out
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crashed_server_comes_back_and_one_that_keeps_crashing_is_left_alone() {
-    let world = World::new(&[("fix", &[])]).await;
+    let starts = Starts::new();
+    let world = World::new(&[("fix", &starts.options())]).await.with_restarts(LATE);
     let (kind, message) = world.call("fix__crash", json!({})).await.unwrap_err();
     assert_eq!(kind, ErrorKind::ExecutionError);
     assert!(message.ends_with("it exited with code 3"), "{message}");
@@ -135,7 +179,19 @@ async fn a_crashed_server_comes_back_and_one_that_keeps_crashing_is_left_alone()
     world.call("fix__crash", json!({})).await.unwrap_err();
     let (_, message) = world.call("fix__echo", json!({"text": "x"})).await.unwrap_err();
     assert!(message.contains("it ended soon after its start; it is tried again in "), "{message}");
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert_eq!(starts.count(), 2, "it is left alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_its_pause_is_over_a_server_is_tried_again() {
+    let starts = Starts::new();
+    let soon = Restarts { first_pause: Duration::ZERO, ..LATE };
+    let world = World::new(&[("fix", &starts.options())]).await.with_restarts(soon);
+    for start in 1..=4 {
+        let (_, message) = world.call("fix__crash", json!({})).await.unwrap_err();
+        assert!(message.ends_with("it exited with code 3"), "{message}");
+        assert_eq!(starts.count(), start);
+    }
     assert_eq!(world.call("fix__echo", json!({"text": "at last"})).await.as_deref(), Ok("at last"));
 }
 
@@ -150,15 +206,11 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
     let waiting = tokio::spawn(async move { engine.call(call, &scope).await });
     // The server answers others meanwhile.
     assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    comes_to_be(|| std::fs::read_to_string(&mark).is_ok_and(|text| text == "waiting")).await;
     token.cancel();
     let outcome = waiting.await.unwrap();
     assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Cancelled);
-    let start = Instant::now();
-    while std::fs::read_to_string(&mark).unwrap_or_default() != "cancelled" {
-        assert!(start.elapsed() < Duration::from_secs(10));
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    comes_to_be(|| std::fs::read_to_string(&mark).is_ok_and(|text| text == "cancelled")).await;
     assert_eq!(world.call("fix__echo", json!({"text": "still here"})).await.as_deref(), Ok("still here"));
 }
 
@@ -186,7 +238,7 @@ async fn tools_change(options: &[&str]) {
     let message = loop {
         match world.call("fix__echo", json!({"text": "x"})).await {
             Err((ErrorKind::ToolNotAvailable, message)) => break message,
-            other => assert!(start.elapsed() < Duration::from_secs(10), "{other:?}"),
+            other => assert!(start.elapsed() < PATIENCE, "{other:?}"),
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
@@ -203,18 +255,18 @@ async fn tools_change(options: &[&str]) {
     let file = world.path("mcp/fix.json");
     let accepted = std::fs::read_to_string(&file).unwrap().replace("now evil", "good again");
     std::fs::write(&file, accepted).unwrap();
-    let start = Instant::now();
-    while description() != "good again" {
-        assert!(start.elapsed() < Duration::from_secs(10));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    comes_to_be(|| description() == "good again").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_server_is_asked_ever_less_often() {
-    let world = World::new(&[("dead", &["--die", "7"])]).await;
+    let starts = Starts::new();
+    let options = [&["--die", "7"], &starts.options()[..]].concat();
+    let world = World::new(&[("dead", &options)]).await.with_restarts(LATE);
     let (_, first) = world.call("dead__echo", json!({"text": "x"})).await.unwrap_err();
     assert_eq!(first, "The server dead cannot be used: it exited with code 7 before it answered");
+    let tried = starts.count();
     let (_, second) = world.call("dead__echo", json!({"text": "x"})).await.unwrap_err();
-    assert!(second.ends_with("; it is tried again in 1 s"), "{second}");
+    assert!(second.starts_with(&format!("{first}; it is tried again in ")), "{second}");
+    assert_eq!(starts.count(), tried, "the second call did not start it");
 }
