@@ -5,6 +5,7 @@
 //! results before the model sees one. So after `kill -9` a talk goes on where it was, and a call
 //! whose result is missing was interrupted and is not run again.
 
+mod by_hand;
 mod compaction;
 mod error;
 mod event;

@@ -21,6 +21,9 @@ pub struct Record {
     /// Only where the provider has all of them from the beginning.
     pub groups: Vec<ToolGroup>,
     pub summary: Option<Summary>,
+    /// What requests cost whose answers are no messages: summaries, answers that broke off or were taken back.
+    #[serde(default)]
+    pub aside: Usage,
 }
 
 /// What took the place of older messages.
@@ -57,6 +60,7 @@ impl Record {
             conversation,
             groups,
             summary: None,
+            aside: Usage::default(),
         }
     }
 
@@ -68,7 +72,8 @@ impl Record {
         if same {
             return None;
         }
-        let mut moved = Self { summary: self.summary.clone(), ..Self::new(setup, view, &[]) };
+        let mut moved =
+            Self { summary: self.summary.clone(), aside: self.aside, ..Self::new(setup, view, &[]) };
         // All that was said at the beginning stays, but for the listing, which may have to say more or less now.
         moved.system = prompt::relisted(&self.system, self.listing(), moved.listing());
         for group in self.conversation.groups() {

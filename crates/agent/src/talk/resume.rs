@@ -57,6 +57,7 @@ impl Talk {
     }
 
     async fn read(&mut self) -> Result<(), TalkError> {
+        self.usage = self.record.aside;
         let upto = self.record.summary.as_ref().map_or(0, |summary| summary.upto);
         if let Some(summary) = &self.record.summary {
             self.messages.push(Message::user(summary.text.clone()));
@@ -140,7 +141,8 @@ impl Talk {
         for (message, usage) in &messages {
             new.push(row(message, *usage)?);
         }
-        let last = self.store.change_session(&self.id, SessionChange { messages: new, state, title }).await?;
+        let change = SessionChange { messages: new, state, title, ..SessionChange::default() };
+        let last = self.store.change_session(&self.id, change).await?;
         self.unsaved = false;
         let first = last - i64::try_from(messages.len()).unwrap_or(0);
         for (place, (message, _)) in (first + 1..).zip(messages) {
