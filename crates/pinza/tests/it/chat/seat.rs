@@ -25,8 +25,9 @@ pub(super) const ALT_ENTER: &str = "\x1b\r";
 pub(super) const ENTER: &str = "\r";
 pub(super) const DOWN: &str = "\x1b[B";
 pub(super) const UP: &str = "\x1b[A";
-/// What stands before what is typed.
-pub(super) const PROMPT: &str = "› ";
+/// What stands before what is typed, as long as nothing is: a message of a past talk looks otherwise.
+const PROMPT: &str = "\x1b[1m› \x1b[0m";
+const PLAIN_PROMPT: &str = "› ";
 
 pub(super) struct Seat {
     pty: Pty,
@@ -35,6 +36,7 @@ pub(super) struct Seat {
     pub(super) screen: String,
     /// How much of it was looked at.
     seen: usize,
+    prompt: &'static str,
 }
 
 impl Seat {
@@ -42,7 +44,8 @@ impl Seat {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(40, 100)).unwrap();
         let command = Command::from(pinza.command(arguments)).env("TERM", "xterm-256color");
-        Self { pty, child: command.spawn(pts).unwrap(), screen: String::new(), seen: 0 }
+        let prompt = if arguments.contains(&"--plain") { PLAIN_PROMPT } else { PROMPT };
+        Self { pty, child: command.spawn(pts).unwrap(), screen: String::new(), seen: 0, prompt }
     }
 
     /// A chat with the world's model, when it waits for the first message.
@@ -79,7 +82,8 @@ impl Seat {
     /// Types when it is waited for.
     #[track_caller]
     pub(super) fn types(self, typed: &str) -> Self {
-        self.shows(PROMPT).keys(typed)
+        let prompt = self.prompt;
+        self.shows(prompt).keys(typed)
     }
 
     pub(super) fn keys(mut self, typed: &str) -> Self {
