@@ -44,21 +44,22 @@ pub(super) fn pick(title: &str, rows: &[String], look: Look) -> Result<Option<us
     }
     let mut list = List { rows: rows.len(), at: 0, first: 0, typed: String::new() };
     let _raw = Raw::new()?;
-    write_stdout(format!("{title}  (↑ ↓ or a number, Enter; Esc leaves)\r\n").as_bytes());
     let mut drawn = 0;
     let picked = loop {
         let (columns, height) = crossterm::terminal::size().unwrap_or((80, 24));
         let room = ROWS.min(usize::from(height).saturating_sub(2).max(1));
         list.scroll(room);
-        let shown = list.drawn(rows, room, usize::from(columns), look);
-        write_stdout(format!("{}{}", erased(drawn), shown.concat()).as_bytes());
-        drawn = shown.len();
+        let columns = usize::from(columns);
+        let shown = list.drawn(rows, room, columns, look);
+        let heading = cut(&format!("{title}  (↑ ↓ or a number, Enter; Esc leaves)"), columns.saturating_sub(1));
+        write_stdout(format!("{}{heading}\r\n{}", erased(drawn), shown.concat()).as_bytes());
+        drawn = shown.len() + 1;
         let Event::Key(key) = read().context("cannot read from the terminal")? else { continue };
         if let Some(picked) = list.key(key) {
             break picked;
         }
     };
-    write_stdout(erased(drawn + 1).as_bytes());
+    write_stdout(erased(drawn).as_bytes());
     Ok(picked)
 }
 
