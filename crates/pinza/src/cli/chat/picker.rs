@@ -51,7 +51,8 @@ pub(super) fn pick(title: &str, rows: &[String], look: Look) -> Result<Option<us
         list.scroll(room);
         let columns = usize::from(columns);
         let shown = list.drawn(rows, room, columns, look);
-        let heading = cut(&format!("{title}  (↑ ↓ or a number, Enter; Esc leaves)"), columns.saturating_sub(1));
+        let heading =
+            cut(&format!("{title}  (↑ ↓ or a number, Enter; Esc leaves)"), columns.saturating_sub(1));
         write_stdout(format!("{}{heading}\r\n{}", erased(drawn), shown.concat()).as_bytes());
         drawn = shown.len() + 1;
         let Event::Key(key) = read().context("cannot read from the terminal")? else { continue };

@@ -39,8 +39,9 @@ pub(crate) fn question(look: Look, prompt: &str, begun: &str, choices: &[String]
 
 /// Asks for what nobody who looks on may read: not a letter of it is shown. Blocking.
 pub(crate) fn secret(prompt: &str) -> anyhow::Result<Asked> {
-    write_stdout(prompt.as_bytes());
+    // First of all: whoever is asked may be quick.
     let _raw = Raw::new()?;
+    write_stdout(prompt.as_bytes());
     let mut typed = String::new();
     let asked = loop {
         // Pastes come as keys here.
