@@ -45,6 +45,8 @@ pub struct Message {
 /// What changes a session at once, or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct SessionChange {
+    /// Messages from this place on are taken away first; their calls stay in the journal.
+    pub without: Option<i64>,
     pub messages: Vec<NewMessage>,
     pub state: Option<Value>,
     pub title: Option<String>,
@@ -100,6 +102,17 @@ impl Store {
         .await
     }
 
+    /// Removes a session in which nothing was ever said or loaded. Tells whether it was one.
+    pub async fn remove_unused_session(&self, id: &str) -> Result<bool, StateError> {
+        let id = id.to_owned();
+        self.durable(move |transaction| {
+            let unused = "DELETE FROM sessions WHERE id = ?1 AND state = 'null'
+                          AND NOT EXISTS (SELECT 1 FROM messages WHERE session = ?1)";
+            Ok(transaction.execute(unused, [id])? > 0)
+        })
+        .await
+    }
+
     /// Removes a session with its messages; its calls stay in the journal. Tells whether it was there.
     pub async fn remove_session(&self, id: &str) -> Result<bool, StateError> {
         let id = id.to_owned();
@@ -126,6 +139,9 @@ fn apply(transaction: &Transaction<'_>, id: String, change: SessionChange) -> Re
     )?;
     if known == 0 {
         return Err(StateError::NoSession(id));
+    }
+    if let Some(place) = change.without {
+        transaction.execute("DELETE FROM messages WHERE session = ?1 AND seq >= ?2", (&id, place))?;
     }
     let mut last: i64 = transaction.query_row(
         "SELECT coalesce(max(seq), 0) FROM messages WHERE session = ?1",

@@ -100,17 +100,7 @@ impl Asking {
         let body = lock(&self.body).to_string();
         let request = self.server.http.post(self.context.url.clone());
         let request = request.headers(self.context.headers.clone()).header(CONTENT_TYPE, "application/json");
-        request.body(body).send().await.map_err(|error| {
-            let kind = match error.is_timeout() && !error.is_connect() {
-                true => ProviderErrorKind::TimedOut,
-                false => ProviderErrorKind::Unreachable,
-            };
-            let reason = match error.is_timeout() {
-                true => "it did not answer in time".to_owned(),
-                false => reason(&error.without_url()),
-            };
-            ProviderError::new(kind, reason)
-        })
+        request.body(body).send().await.map_err(unsent)
     }
 
     /// What it took for the server to be content, for the next request.
@@ -128,26 +118,43 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The beginning of an error's body, as text and as JSON where it is some.
-async fn read_error(mut response: reqwest::Response) -> (String, Value) {
+/// Why there is not even an error to read.
+pub(super) fn unsent(error: reqwest::Error) -> ProviderError {
+    let kind = match error.is_timeout() && !error.is_connect() {
+        true => ProviderErrorKind::TimedOut,
+        false => ProviderErrorKind::Unreachable,
+    };
+    let reason = match error.is_timeout() {
+        true => "it did not answer in time".to_owned(),
+        false => reason(&error.without_url()),
+    };
+    ProviderError::new(kind, reason)
+}
+
+async fn read_error(response: reqwest::Response) -> (String, Value) {
+    read_body(response, ERROR_BODY).await
+}
+
+/// The beginning of a body, as text and as JSON where it is some.
+pub(super) async fn read_body(mut response: reqwest::Response, most: usize) -> (String, Value) {
     let mut bytes = Vec::new();
     let reading = async {
         while let Ok(Some(chunk)) = response.chunk().await {
             bytes.extend_from_slice(&chunk);
-            if bytes.len() >= ERROR_BODY {
+            if bytes.len() >= most {
                 break;
             }
         }
     };
     // What came until then is better than nothing.
     let _ = tokio::time::timeout(ERROR_PATIENCE, reading).await;
-    bytes.truncate(ERROR_BODY);
+    bytes.truncate(most);
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let body = serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.clone()));
     (text, body)
 }
 
-fn redirected(response: &reqwest::Response) -> ProviderError {
+pub(super) fn redirected(response: &reqwest::Response) -> ProviderError {
     let location = response.headers().get("location").and_then(|location| location.to_str().ok());
     let place = location.map(|place| place.split('?').next().unwrap_or_default()).unwrap_or("another place");
     let message = format!("the provider's address leads to {}", pinza_core::visible(place));

@@ -7,6 +7,7 @@
 mod attempt;
 mod config;
 mod context;
+mod models;
 mod reading;
 mod retry;
 

@@ -86,6 +86,11 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     /// The header that carries a key: its name, and what stands before the key.
     fn authorization(&self) -> (&'static str, &'static str);
 
+    /// The request for the list of models, as other servers of this kind have it.
+    fn models(&self) -> Encoded {
+        Encoded { path: "/models".into(), query: None, headers: Vec::new(), body: Value::Null }
+    }
+
     /// Rewrites a request that the server refused with this complaint, if the complaint is about
     /// something that servers of this kind disagree on.
     fn relax(&self, _body: &mut Value, _complaint: &str) -> bool {

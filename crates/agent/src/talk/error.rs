@@ -1,6 +1,6 @@
 //! Why a talk could not go on. What was said so far is kept.
 
-use pinza_core::Stop;
+use pinza_core::{Stop, ToolError};
 use pinza_state::StateError;
 
 use crate::providers::{ProviderError, ProviderErrorKind};
@@ -23,6 +23,12 @@ pub enum TalkError {
     Stopped(#[from] Stop),
     #[error("the model made the same failing call of '{tool}' {times} times: {message}")]
     Repeated { tool: String, times: u8, message: String },
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    #[error("there is no message to take back")]
+    NothingSaid,
+    #[error("the last message has become part of a summary and cannot be taken back")]
+    SummedUp,
 }
 
 impl TalkError {
@@ -36,6 +42,9 @@ impl TalkError {
             Self::Spent { .. } => "token_limit",
             Self::Stopped(Stop::BlindCalls { .. }) => "tool_not_available",
             Self::Repeated { .. } => "repeated_call",
+            Self::Tool(error) => error.kind.code(),
+            Self::NothingSaid => "nothing_said",
+            Self::SummedUp => "summed_up",
         }
     }
 
@@ -46,7 +55,9 @@ impl TalkError {
             Self::Unreadable(_) => Some("It may have been written by another version of Pinza.".to_owned()),
             Self::Rounds(_) => Some("Say \"go on\" to let it work further.".to_owned()),
             Self::Spent { .. } => Some("Begin another session, or raise its limit.".to_owned()),
-            Self::Cancelled | Self::Stopped(_) | Self::Repeated { .. } => None,
+            Self::Tool(error) => error.hint.clone(),
+            Self::SummedUp => Some("Say what should be otherwise, or begin another session.".to_owned()),
+            Self::Cancelled | Self::Stopped(_) | Self::Repeated { .. } | Self::NothingSaid => None,
         }
     }
 

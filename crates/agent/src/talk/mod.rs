@@ -6,6 +6,7 @@
 //! whose result is missing was interrupted and is not run again.
 
 mod asking;
+mod by_hand;
 mod compaction;
 mod error;
 mod event;

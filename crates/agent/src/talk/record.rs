@@ -21,7 +21,7 @@ pub struct Record {
     /// Only where the provider has all of them from the beginning.
     pub groups: Vec<ToolGroup>,
     pub summary: Option<Summary>,
-    /// What requests cost whose answers are no messages: summaries, and answers that broke off.
+    /// What requests cost whose answers are no messages: summaries, answers that broke off or were taken back.
     #[serde(default)]
     pub aside: Usage,
 }

@@ -83,7 +83,7 @@ impl Talk {
                     true => Vec::new(),
                     false => vec![row(&Message::Results { results: rest }, None)?],
                 };
-                let change = SessionChange { messages, state, title: None };
+                let change = SessionChange { messages, state, ..SessionChange::default() };
                 self.store.change_session(&self.id, change).await?
             }
         };

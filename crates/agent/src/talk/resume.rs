@@ -149,7 +149,8 @@ impl Talk {
         for (message, usage) in &messages {
             new.push(row(message, *usage)?);
         }
-        let last = self.store.change_session(&self.id, SessionChange { messages: new, state, title }).await?;
+        let change = SessionChange { messages: new, state, title, ..SessionChange::default() };
+        let last = self.store.change_session(&self.id, change).await?;
         self.unsaved = false;
         let first = last - i64::try_from(messages.len()).unwrap_or(0);
         for (place, (message, _)) in (first + 1..).zip(messages) {

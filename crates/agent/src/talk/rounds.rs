@@ -16,7 +16,7 @@ use crate::{
     providers::Request,
 };
 
-const UNREADABLE: &str = "Your last call could not be read. Write it again, as its schema says.";
+pub(super) const UNREADABLE: &str = "Your last call could not be read. Write it again, as its schema says.";
 
 impl Talk {
     /// Says something to the model, and does what it asks for until it is done. `Start` and the end of the events
@@ -155,7 +155,7 @@ impl Talk {
     }
 
     /// The surroundings of this talk's calls.
-    fn scope(&self, stage: &Stage) -> CallScope {
+    pub(super) fn scope(&self, stage: &Stage) -> CallScope {
         CallScope {
             caller: Caller::Agent { session: self.id.clone() },
             session: Some(self.id.as_str().into()),

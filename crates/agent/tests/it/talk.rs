@@ -168,3 +168,48 @@ async fn cancelling_in_the_middle_of_a_word_keeps_what_was_said() {
     assert!("Half an answ".starts_with(&kept.messages().last().unwrap().text()));
     assert_eq!(kept.messages().len(), 2);
 }
+
+#[tokio::test]
+async fn a_message_is_taken_back_with_all_that_followed_but_what_it_cost() {
+    let turns = [
+        Turn::text("One."),
+        act(),
+        Turn::text("Two."),
+        Turn::text("Three.")
+            .expect(Expect { lacks: vec!["Do that".into()], ..Expect::contains(["Do this", "Do it"]) }),
+    ];
+    let world = World::new(turns, |_| false);
+    let mut talk = world.open().await;
+    assert!(matches!(talk.undo().await, Err(TalkError::NothingSaid)));
+    world.say(&mut talk, "Do this").await.unwrap();
+    world.say(&mut talk, "Do that").await.unwrap();
+    let spent = talk.usage();
+    assert!(spent.total() > 0);
+    assert_eq!(talk.undo().await.unwrap(), [Content::text("Do that")]);
+    let texts = |talk: &Talk| talk.messages().iter().map(Message::text).collect::<Vec<_>>();
+    assert_eq!((texts(&talk), talk.usage()), (vec!["Do this".to_owned(), "One.".to_owned()], spent));
+    // As it is on disk.
+    let mut again = world.open().await;
+    assert_eq!((texts(&again), again.usage()), (texts(&talk), spent));
+    assert_eq!(world.say(&mut again, "Do it").await.unwrap(), "Three.");
+    assert_eq!(world.model.failures(), Vec::<String>::new());
+    again.undo().await.unwrap();
+    again.undo().await.unwrap();
+    assert!(matches!(again.undo().await, Err(TalkError::NothingSaid)));
+    assert!(world.open().await.messages().is_empty());
+}
+
+#[tokio::test]
+async fn what_became_part_of_a_summary_is_not_taken_back() {
+    let turns = [Turn::text("word ".repeat(2000)), Turn::text("A summary."), Turn::text("Two.")];
+    let mut world = World::new(turns, |_| false);
+    world.setup.limits.window = 1000;
+    let mut talk = world.open().await;
+    world.say(&mut talk, "One?").await.unwrap();
+    world.say(&mut talk, "Two?").await.unwrap();
+    assert!(talk.record().summary.is_some());
+    assert_eq!(talk.undo().await.unwrap(), [Content::text("Two?")]);
+    let before = talk.messages().len();
+    assert!(matches!(talk.undo().await, Err(TalkError::SummedUp)));
+    assert_eq!((talk.messages().len(), world.open().await.messages().len()), (before, before));
+}

@@ -609,13 +609,16 @@ pub(crate) struct Completions {
     pub(crate) shell: Shell,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "Without -p it reads a line at a time from stdin.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Without -p: at a terminal, a chat with editing and commands (/help shows them); elsewhere, a message
+a line from stdin.
 
 Examples:
   pinza chat -p 'What time is it in Tokyo?' --provider anthropic --model claude-sonnet-4-5
   pinza chat --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3
-  pinza --json chat -p 'List the files here' --session work")]
+  pinza --json chat -p 'List the files here' --session work"
+)]
 pub(crate) struct Chat {
     /// One message; - reads it from stdin
     #[arg(short, long, value_name = "PROMPT")]
@@ -641,6 +644,9 @@ pub(crate) struct Chat {
     /// Go on with this session, or begin it
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// Choose a session to go on with
+    #[arg(long, conflicts_with_all = ["session", "prompt"])]
+    pub(crate) resume: bool,
     /// Draw nothing twice and use no colours, for screen readers
     #[arg(long)]
     pub(crate) plain: bool,

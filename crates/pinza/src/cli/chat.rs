@@ -1,27 +1,29 @@
 //! `pinza chat`: a talk with a model that has these tools: one message, line by line, or at a terminal.
 
+mod commands;
+mod desk;
+mod first;
+mod images;
 mod past;
+mod picker;
 mod provider;
 mod round;
 mod shown;
 
 use std::{
-    io::{BufRead as _, IsTerminal as _, Read as _, Write as _},
+    io::{BufRead as _, IsTerminal as _, Read as _},
     sync::Arc,
 };
 
 use anyhow::{Context, bail, ensure};
 use pinza::{
-    agent::{Inbox, Setup, Stage, Talk, TalkError},
-    core::{CallScope, Caller, CancellationToken, Content, Selection, visible},
-    state::Store,
+    agent::{Events, Inbox, Setup, Stage, Talk, TalkError},
+    core::{CallScope, Caller, CancellationToken, Content, Selection, View, visible},
+    state::{Session as StoredSession, Store},
 };
 use tokio::io::AsyncBufReadExt as _;
 
-use self::{
-    past::past,
-    round::{Questions, Rounded, ScreenApprover, told_to_leave},
-};
+use self::round::{Questions, ScreenApprover};
 use super::{
     Done, Global, Result,
     args::Chat,
@@ -30,7 +32,7 @@ use super::{
     session::{Session, is_known},
 };
 use crate::{
-    config::AgentTable,
+    config::{AgentTable, ConfigFile},
     home::Home,
     terminal::{Look, Printer, Screen},
 };
@@ -39,13 +41,16 @@ use crate::{
 const LONGEST_SESSION: usize = 128;
 
 pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
+    let at_terminal = chat.prompt.is_none()
+        && !global.json
+        && std::io::stdin().is_terminal()
+        && std::io::stdout().is_terminal();
+    ensure!(at_terminal || !chat.resume, "--resume needs a terminal to choose at; name one with --session");
     let prompt = chat.prompt.as_deref().map(message).transpose()?;
-    let at_terminal =
-        prompt.is_none() && !global.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let look = Look::of_stdout(chat.plain);
     let questions = Questions::default();
     // Where nothing may be drawn again, questions are asked as everywhere else.
-    let (session, store) = if at_terminal && look.redraws && !global.yes {
+    let (mut session, store) = if at_terminal && look.redraws && !global.yes {
         let config_file = Home::find(global.home.as_deref())?.config_file();
         let approver = Arc::new(ScreenApprover::new(config_file, questions.clone()));
         Session::open_noting_with(global, |builder| builder.approver(approver))?
@@ -54,7 +59,17 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
     };
     printer.problems(&session.problems);
     let agent = agent(&session, chat.agent.as_deref())?;
-    let setup = provider::setup(&session, &chat, &agent)?;
+    let setup = match provider::setup(&session, &chat, &agent) {
+        Err(error) if at_terminal && error.is::<provider::NothingSetUp>() => {
+            printer.failure(&error);
+            if !first::offer(&session, look)? {
+                return Ok(Done::Answered);
+            }
+            session.config = ConfigFile::read(session.home.config_file())?.config;
+            provider::setup(&session, &chat, &agent)?
+        }
+        other => other?,
+    };
     let id = session_id(chat.session.as_deref())?;
     let toolset = toolset(&session, &agent)?;
     let _watch = match prompt {
@@ -63,8 +78,19 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
         None => Some(session.pinza.watch()?),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let agent = chat.agent;
-    let chat = Chatting { printer, global, session: &session, store, setup, id, toolset, agent, questions };
+    let agent = chat.agent.clone();
+    let chat = Chatting {
+        printer,
+        global,
+        session: &session,
+        store,
+        arguments: chat,
+        setup,
+        id,
+        toolset,
+        agent,
+        questions,
+    };
     let done = runtime.block_on(async {
         match prompt {
             Some(text) => chat.say_once(text).await,
@@ -76,11 +102,15 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
     done
 }
 
+/// What a talk is made of.
+#[derive(Clone)]
 struct Chatting<'a> {
     printer: &'a Printer,
     global: &'a Global,
     session: &'a Session,
     store: Store,
+    /// As they were typed, and as they were changed since.
+    arguments: Chat,
     setup: Setup,
     id: String,
     toolset: Arc<Selection>,
@@ -92,7 +122,7 @@ struct Chatting<'a> {
 impl Chatting<'_> {
     async fn say_once(&self, text: String) -> Result {
         let mut talk = self.open().await?;
-        let said = self.say(&mut talk, text).await?;
+        let said = self.say(&mut talk, vec![Content::text(text)]).await?;
         Ok(if said { Done::Well } else { Done::Answered })
     }
 
@@ -111,44 +141,15 @@ impl Chatting<'_> {
             signals.abort();
             let Some(line) = line else { break };
             if !line.trim().is_empty() {
-                all_well &= self.say(&mut talk, line).await?;
-            }
-        }
-        Ok(if all_well { Done::Well } else { Done::Answered })
-    }
-
-    /// Until the editor is here: reads plain lines.
-    async fn at_terminal(&self, mut screen: Screen) -> Result {
-        let mut talk = self.open().await?;
-        past(&mut screen, &talk);
-        let mut all_well = true;
-        loop {
-            let reading = tokio::task::spawn_blocking(|| {
-                let mut out = std::io::stdout().lock();
-                let _ = out.write_all("› ".as_bytes()).and_then(|()| out.flush());
-                let mut line = String::new();
-                std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
-            });
-            let line = tokio::select! {
-                line = reading => line?.context("cannot read from stdin")?,
-                _ = told_to_leave() => None,
-            };
-            let Some(line) = line else { break };
-            if line.trim().is_empty() {
-                continue;
-            }
-            match self.round(&mut screen, &mut talk, line.trim_end().to_owned()).await? {
-                Rounded::Answered { .. } => {}
-                Rounded::Failed { .. } => all_well = false,
-                Rounded::Leave => break,
+                all_well &= self.say(&mut talk, vec![Content::text(line)]).await?;
             }
         }
         Ok(if all_well { Done::Well } else { Done::Answered })
     }
 
     async fn open(&self) -> Result<Talk> {
-        let view = self.scope(CancellationToken::new()).view(self.session.pinza.engine().policy());
-        let opened = Talk::open(&self.store, &self.id, self.agent.as_deref(), &self.setup, &view).await;
+        let opened =
+            Talk::open(&self.store, &self.id, self.agent.as_deref(), &self.setup, &self.view()).await;
         let (talk, gone) = opened.map_err(explain)?;
         for group in gone {
             self.printer.warning(&format!("the group '{group}' of this session is no longer there"));
@@ -157,22 +158,47 @@ impl Chatting<'_> {
     }
 
     /// Tells whether it was answered.
-    async fn say(&self, talk: &mut Talk, text: String) -> Result<bool> {
+    async fn say(&self, talk: &mut Talk, content: Vec<Content>) -> Result<bool> {
         let cancellation = CancellationToken::new();
         let signals = cancel_on_signal(cancellation.clone())?;
-        let stage = Stage {
-            engine: Arc::clone(self.session.pinza.engine()),
-            scope: self.scope(cancellation),
-            events: shown::events(self.global, &self.id),
-            inbox: Inbox::default(),
-        };
-        let said = talk.say(vec![Content::text(text)], &self.setup, &stage).await;
+        let stage = self.stage(cancellation, shown::events(self.global, &self.id));
+        let said = talk.say(content, &self.setup, &stage).await;
         signals.abort();
         match said {
             Ok(_) => Ok(true),
             // It was told as an event.
             Err(_) => Ok(false),
         }
+    }
+
+    fn stage(&self, cancellation: CancellationToken, events: Events) -> Stage {
+        let engine = Arc::clone(self.session.pinza.engine());
+        Stage { engine, scope: self.scope(cancellation), events, inbox: Inbox::default() }
+    }
+
+    /// What the model may ever use.
+    fn view(&self) -> View {
+        self.scope(CancellationToken::new()).view(self.session.pinza.engine().policy())
+    }
+
+    /// Goes on as what the configuration says of an agent.
+    fn become_agent(&mut self, name: Option<&str>) -> Result<()> {
+        self.agent = name.map(str::to_owned);
+        self.toolset = toolset(self.session, &agent(self.session, name)?)?;
+        self.set_up()
+    }
+
+    /// Goes on with a session that was kept, and with its agent.
+    fn become_session(&mut self, kept: &StoredSession) -> Result<()> {
+        self.id.clone_from(&kept.id);
+        self.become_agent(kept.agent.as_deref())
+    }
+
+    /// Finds the model anew, after arguments or agent have changed.
+    fn set_up(&mut self) -> Result<()> {
+        let agent = agent(self.session, self.agent.as_deref())?;
+        self.setup = provider::setup(self.session, &self.arguments, &agent)?;
+        Ok(())
     }
 
     fn scope(&self, cancellation: CancellationToken) -> CallScope {

@@ -1,11 +1,14 @@
 //! Talks with scripted models that speak each provider's true wire format, through the program.
 
+mod at_terminal;
+mod first_time;
 mod flows;
 mod limits;
 mod loading;
 mod memory;
 mod resuming;
 mod screen;
+mod seat;
 mod setup;
 
 use pinza_testkit::{

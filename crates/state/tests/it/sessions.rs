@@ -103,3 +103,38 @@ async fn what_a_crash_left_of_a_hold_is_swept_away() {
     assert_eq!(files(), 2);
     store.hold_session("a").await.unwrap();
 }
+
+#[tokio::test]
+async fn messages_are_taken_back_and_their_places_are_free_again() {
+    let home = tempfile::tempdir().unwrap();
+    {
+        let store = store(&home);
+        store.begin_session("s", None).await.unwrap();
+        store.begin_session("other", None).await.unwrap();
+        store.change_session("other", saying(&["not", "mine", "either"])).await.unwrap();
+        store.change_session("s", saying(&["apples", "pears", "plums"])).await.unwrap();
+        let change = SessionChange { without: Some(2), state: Some(json!(1)), ..saying(&["figs"]) };
+        assert_eq!(store.change_session("s", change).await.unwrap(), 2);
+    }
+    let store = store(&home);
+    let texts =
+        |messages: Vec<pinza_state::Message>| messages.into_iter().map(|one| one.text).collect::<Vec<_>>();
+    assert_eq!(texts(store.messages("s", 0).await.unwrap()), ["apples", "figs"]);
+    assert_eq!(store.messages("other", 0).await.unwrap().len(), 3);
+    assert_eq!(store.session("s").await.unwrap().unwrap().state, json!(1));
+    assert!(store.search_history("plums", 5).await.unwrap().is_empty(), "not to be found either");
+}
+
+#[tokio::test]
+async fn only_a_session_that_was_never_used_is_removed_as_such() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(&home);
+    for id in ["empty", "said", "loaded"] {
+        store.begin_session(id, None).await.unwrap();
+    }
+    store.change_session("said", saying(&["hello"])).await.unwrap();
+    store.change_session("loaded", SessionChange { state: Some(json!({})), ..saying(&[]) }).await.unwrap();
+    for (id, removed) in [("empty", true), ("said", false), ("loaded", false), ("nobody", false)] {
+        assert_eq!(store.remove_unused_session(id).await.unwrap(), removed, "{id}");
+    }
+}

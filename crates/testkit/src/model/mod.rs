@@ -15,13 +15,16 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use script::{Call, Chunks, Expect, Failure, Script, Turn, Usage};
 pub use wire::Provider;
 
 use self::wire::Answer;
 use crate::wire::{RecordedRequest, Reply, WireServer};
+
+/// What every scripted server says it has.
+const MODELS: [&str; 2] = ["m", "scripted"];
 
 /// A running model. Every request takes the next turn of the script.
 #[derive(Debug)]
@@ -101,6 +104,11 @@ impl ModelServer {
 
 impl State {
     fn answer(&mut self, request: &RecordedRequest) -> Reply {
+        if request.method() == "GET"
+            && request.path().split('?').next().is_some_and(|path| path.ends_with("/models"))
+        {
+            return self.list(request);
+        }
         let Some(provider) = Provider::of_path(request.path()) else {
             return self.refuse(
                 Provider::OpenAi,
@@ -130,6 +138,17 @@ impl State {
             return self.refuse(provider, "400 Bad Request", &format!("turn {index}: {fault}"));
         }
         reply(provider, &turn, &body, self.answered)
+    }
+
+    /// The list of models, in every provider's form at once.
+    fn list(&self, request: &RecordedRequest) -> Reply {
+        let has_key = |provider: &Provider| provider.has_key(request, self.script.key.as_deref());
+        if !Provider::ALL.iter().any(has_key) {
+            return error(Provider::OpenAi, "401 Unauthorized", &[], "Incorrect API key provided");
+        }
+        let data = MODELS.map(|name| json!({ "id": name }));
+        let models = MODELS.map(|name| json!({ "name": format!("models/{name}") }));
+        Reply::json(&json!({ "data": data, "models": models }))
     }
 
     fn refuse(&mut self, provider: Provider, status: &str, fault: &str) -> Reply {

@@ -30,6 +30,11 @@ impl Adapter for Anthropic {
         ("x-api-key", "")
     }
 
+    fn models(&self) -> Encoded {
+        let headers = vec![("anthropic-version", VERSION)];
+        Encoded { path: "/v1/models".into(), query: Some("limit=1000"), headers, body: Value::Null }
+    }
+
     fn relax(&self, body: &mut Value, complaint: &str) -> bool {
         if complaint.contains("max_tokens")
             && let Some(limit) = allowed_tokens(complaint)

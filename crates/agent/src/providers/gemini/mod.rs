@@ -31,6 +31,11 @@ impl Adapter for Gemini {
         ("x-goog-api-key", "")
     }
 
+    fn models(&self) -> Encoded {
+        let (path, query) = ("/v1beta/models".into(), Some("pageSize=1000"));
+        Encoded { path, query, headers: Vec::new(), body: Value::Null }
+    }
+
     fn relax(&self, body: &mut Value, complaint: &str) -> bool {
         // Which models think, and how they are told how hard, changes with every generation.
         let about_thinking =

@@ -16,10 +16,15 @@ use crate::config::{AgentTable, ProviderTable};
 const PROMPT: &str = "You are a helpful assistant with tools. Use them where they help, several at once where they do not \
                       depend on each other, and say plainly what you did and found.";
 
-const NOTHING_SET_UP: &str = "no model is set up
+/// There is nobody to talk with yet.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no model is set up
 hint: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and say --model, or
 hint: use a server of your own: --provider openai --base-url http://127.0.0.1:11434/v1 --model NAME, or
-hint: write [providers.NAME] with type and model to config.toml: pinza config edit";
+hint: write [providers.NAME] with type and model to config.toml: pinza config edit"
+)]
+pub(super) struct NothingSetUp;
 
 pub(super) fn setup(session: &Session, chat: &Chat, agent: &AgentTable) -> Result<Setup> {
     let table = table(session, chat, agent)?;
@@ -77,7 +82,7 @@ fn table(session: &Session, chat: &Chat, agent: &AgentTable) -> Result<ProviderT
     let kinds = [ProviderKind::Anthropic, ProviderKind::OpenAi, ProviderKind::Gemini];
     match kinds.into_iter().find(has_key) {
         Some(kind) => Ok(plain(kind)),
-        None => bail!(NOTHING_SET_UP),
+        None => Err(NothingSetUp.into()),
     }
 }
 
@@ -96,7 +101,7 @@ fn plain(kind: ProviderKind) -> ProviderTable {
 }
 
 /// From the environment, from the encrypted store, or from a command.
-fn key(
+pub(super) fn key(
     session: &Session,
     kind: ProviderKind,
     variable: Option<&str>,

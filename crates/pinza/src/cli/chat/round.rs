@@ -19,7 +19,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pinza::{
-    agent::{Event, Inbox, Message, Stage, Talk, TalkError},
+    agent::{Event, Inbox, Message, Talk, TalkError},
     core::{Answer, CancellationToken, Content, visible},
 };
 use tokio::{
@@ -63,20 +63,20 @@ pub(super) enum Rounded {
 
 impl Chatting<'_> {
     /// Says something and shows all that follows, until the model has ended or was stopped.
-    pub(super) async fn round(&self, screen: &mut Screen, talk: &mut Talk, text: String) -> Result<Rounded> {
+    pub(super) async fn round(
+        &self,
+        screen: &mut Screen,
+        talk: &mut Talk,
+        content: Vec<Content>,
+    ) -> Result<Rounded> {
         if !screen.look().redraws {
-            let is_answered = self.say(talk, text).await?;
+            let is_answered = self.say(talk, content).await?;
             let typed = String::new();
             return Ok(if is_answered { Rounded::Answered { typed } } else { Rounded::Failed { typed } });
         }
         let cancellation = CancellationToken::new();
         let (telling, events) = unbounded_channel();
-        let stage = Stage {
-            engine: Arc::clone(self.session.pinza.engine()),
-            scope: self.scope(cancellation.clone()),
-            events: Arc::new(move |event| drop(telling.send(event))),
-            inbox: Inbox::default(),
-        };
+        let stage = self.stage(cancellation.clone(), Arc::new(move |event| drop(telling.send(event))));
         screen.measure();
         screen.seize()?;
         let view = View::new(screen.look(), screen.width(), screen.verbose());
@@ -98,7 +98,7 @@ impl Chatting<'_> {
             keys: Keys::read()?,
             resized: signal(SignalKind::window_change())?,
         };
-        let said = round.follow(talk.say(vec![Content::text(text)], &self.setup, &stage), &mut outside).await;
+        let said = round.follow(talk.say(content, &self.setup, &stage), &mut outside).await;
         Ok(round.end(said, outside))
     }
 }
