@@ -16,6 +16,7 @@ mod writer;
 mod calls;
 mod history;
 mod memory;
+mod requests;
 mod sessions;
 
 mod journal;
@@ -25,5 +26,6 @@ pub use error::StateError;
 pub use history::{Found, FoundIn};
 pub use journal::{Journal, Keep, Redact};
 pub use memory::Memory;
+pub use requests::{NewPiece, NewRequest, Piece, Request};
 pub use sessions::{Message, NewMessage, Session, SessionChange};
 pub use store::Store;
