@@ -14,6 +14,7 @@ mod repeated;
 mod results;
 mod resume;
 mod rounds;
+pub(crate) mod sent;
 
 use std::{
     collections::VecDeque,
@@ -106,6 +107,10 @@ pub struct Talk {
 }
 
 impl Talk {
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub fn id(&self) -> &str {
         &self.id
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use pinza_core::{CallId, CallScope, Caller, Content, ProgressSink, View};
 
-use super::{Event, Finish, Setup, Stage, Talk, TalkError, event::Events, record::loading};
+use super::{Event, Finish, Setup, Stage, Talk, TalkError, event::Events, record::loading, sent::sent};
 use crate::{
     event::{StopReason, StreamEvent, Usage},
     message::{Call, Message, Part},
@@ -141,6 +141,12 @@ impl Talk {
             }
         };
         drop(stream);
+        let said = answer.as_ref().ok().map(|answer| &answer.message);
+        // What was refused cost nothing.
+        if said.is_some() || matches!(answer, Err(TalkError::Cancelled)) || usage != Usage::default() {
+            let sent = sent(self.record.kind, &request, self.record.listing(), view, said, usage)?;
+            self.store.keep_request(&self.id, sent).await?;
+        }
         self.count(usage, stage);
         if matches!(answer, Err(TalkError::Cancelled)) && !text.is_empty() {
             // What was read is part of the talk, also for the model.

@@ -1,7 +1,7 @@
 //! `pinza chat`: a talk with a model that has these tools: one message, line by line, or at a terminal.
 
 mod past;
-mod provider;
+pub(super) mod provider;
 mod round;
 mod shown;
 
@@ -217,7 +217,7 @@ fn session_id(given: Option<&str>) -> Result<String> {
     Ok(id.to_owned())
 }
 
-fn explain(error: TalkError) -> anyhow::Error {
+pub(super) fn explain(error: TalkError) -> anyhow::Error {
     match error {
         TalkError::State(error) => journal::explain(error),
         other => match other.hint() {

@@ -4,6 +4,7 @@ mod flows;
 mod limits;
 mod loading;
 mod memory;
+mod receipts;
 mod resuming;
 mod screen;
 mod setup;

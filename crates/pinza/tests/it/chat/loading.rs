@@ -11,7 +11,7 @@ use super::{World, after, finished, of_type};
 use crate::support::pinza;
 
 /// Two groups of JavaScript tools beside the built-in ones.
-fn with_groups() -> Program {
+pub(super) fn with_groups() -> Program {
     let pinza = pinza();
     for group in ["mail", "sheets"] {
         let tools = ["list", "make"].map(|verb| {
@@ -31,12 +31,12 @@ fn with_groups() -> Program {
     pinza
 }
 
-fn load(group: &str) -> (&'static str, Value) {
+pub(super) fn load(group: &str) -> (&'static str, Value) {
     ("load_tool_group", json!({ "group_name": group }))
 }
 
 /// How a model calls a tool of a loaded group.
-fn use_of(tool: &str, reveal: &str) -> (&'static str, Value) {
+pub(super) fn use_of(tool: &str, reveal: &str) -> (&'static str, Value) {
     match (reveal, tool) {
         ("stable", tool) => ("call_tool", json!({"name": tool, "arguments": {}})),
         (_, "mail_list") => ("mail_list", json!({})),
@@ -45,7 +45,7 @@ fn use_of(tool: &str, reveal: &str) -> (&'static str, Value) {
     }
 }
 
-fn reveals(provider: Provider) -> &'static [&'static str] {
+pub(super) fn reveals(provider: Provider) -> &'static [&'static str] {
     match provider {
         Provider::OpenAi | Provider::Gemini => &["append", "stable"],
         Provider::OpenAiResponses | Provider::Anthropic => &["append", "native", "stable"],
