@@ -25,7 +25,7 @@ use super::{
     Done, Global, Result,
     args::Chat,
     call::cancel_on_signal,
-    journal,
+    journal, receipt,
     session::{Session, is_known},
 };
 use crate::{
@@ -133,6 +133,9 @@ impl Chatting<'_> {
                 Rounded::Failed { .. } => all_well = false,
                 Rounded::Leave => break,
             }
+        }
+        if let Some(line) = receipt::parting(&talk).await? {
+            self.printer.note(&line);
         }
         Ok(if all_well { Done::Well } else { Done::Answered })
     }

@@ -1,11 +1,11 @@
 //! A receipt for people: what a session's tools cost, against sending all of them every time.
 
 use pinza::{
-    agent::{Receipt, ToolCost},
+    agent::{Receipt, Talk, ToolCost},
     core::visible,
 };
 
-use super::author::counted;
+use super::{Result, author::counted, chat::explain};
 use crate::terminal::Out;
 
 /// How many tools are shown one by one; the rest is one line.
@@ -32,8 +32,13 @@ pub(crate) fn lines(receipt: &Receipt) -> Vec<String> {
     out.into_lines()
 }
 
-/// The one line at the end of a session.
-pub(crate) fn summary(receipt: &Receipt) -> String {
+/// The line that a talk ends with; none where nothing was asked.
+pub(crate) async fn parting(talk: &Talk) -> Result<Option<String>> {
+    Ok(talk.receipt().await.map_err(explain)?.as_ref().map(summary))
+}
+
+/// All of it in one line.
+fn summary(receipt: &Receipt) -> String {
     let total = grouped(receipt.spent.total);
     let requests = counted(receipt.requests, "request");
     let everything = &receipt.everything;

@@ -7,7 +7,10 @@ use super::{
     World,
     loading::{load, reveals, use_of, with_groups},
 };
-use crate::support::{check, fine};
+use crate::{
+    approval::Terminal,
+    support::{check, fine},
+};
 
 fn tokens(text: &str) -> u64 {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len() as u64
@@ -386,4 +389,21 @@ fn a_session_without_records_says_so() {
     check(&world.pinza, &["sessions", "show", "old", "--receipt"], 1, "", none);
     let unknown = "error: not_found: There is no session 'new'\n...\n";
     check(&world.pinza, &["sessions", "show", "new", "--receipt"], 1, "", unknown);
+}
+
+/// The last line of a chat at a terminal.
+#[test]
+fn a_chat_at_a_terminal_ends_with_what_it_cost() {
+    let world = World::new(Provider::OpenAi, [Turn::text("Hello.")]);
+    let base = world.model.base_url(Provider::OpenAi);
+    let chat = ["chat", "--plain", "--provider", "openai", "--base-url", &base, "--model", "m"];
+    let terminal = Terminal::start_whole(&world.pinza, &chat).shows("› ", 1).answer("hi\n");
+    let (code, screen, _) = terminal.shows("Hello.", 1).shows("› ", 2).answer("\x04").end();
+    assert_eq!(code, Some(0), "{screen}");
+    let last = screen.trim_end().lines().last().unwrap_or_default();
+    let told = last.contains("tools: ") && last.contains(" tokens in 1 request; sending all ");
+    assert!(told && last.ends_with(')'), "{screen}");
+    // Whoever says nothing has nothing to pay.
+    let (_, screen, _) = Terminal::start_whole(&world.pinza, &chat).shows("› ", 1).answer("\x04").end();
+    assert!(!screen.contains("tools: "), "{screen}");
 }
