@@ -45,7 +45,12 @@ mod reveal;
 mod client;
 mod providers;
 
-// The loop.
+// What a request costs.
+mod read;
+mod tokens;
+
+// The loop, and what it cost.
+mod receipt;
 mod talk;
 
 pub use client::{EventStream, ProviderClient, ProviderConfig, Retries, read_answer};
@@ -58,7 +63,10 @@ pub use providers::{
     Adapter, Asked, Decoder, Effort, Encoded, ProviderError, ProviderErrorKind, ProviderKind, Request,
     UnknownProviderKind, adapter,
 };
+pub use read::{Block, BlockKind, Listed, Read, ReadMessage, ReadTool, as_read};
+pub use receipt::{Everything, GroupCost, Provided, Receipt, RequestCost, Rewrites, Spent, ToolCost};
 pub use results::{envelope, tool_result, tool_results_message};
 pub use reveal::{Offer, Reveal, ToolGroup, UnknownReveal};
 pub use schemas::{SchemaOptions, ToolSchemas, tool_schemas};
 pub use talk::{Event, Events, Finish, Inbox, Limits, Setup, Stage, Talk, TalkError};
+pub use tokens::TokenCounter;

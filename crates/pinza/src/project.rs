@@ -109,6 +109,12 @@ impl Project {
         real.into_iter().find(|path| *path != home).map(|path| Self { path })
     }
 
+    /// The one of this directory, whether there is one yet or not.
+    pub(crate) fn at(directory: &Path) -> Self {
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        Self { path: directory.join(".pinza") }
+    }
+
     pub(crate) fn tools(&self) -> PathBuf {
         self.path.join("tools")
     }

@@ -17,6 +17,7 @@ mod calls;
 mod history;
 mod hold;
 mod memory;
+mod requests;
 mod sessions;
 
 mod journal;
@@ -27,5 +28,6 @@ pub use history::{Found, FoundIn};
 pub use hold::SessionHold;
 pub use journal::{Journal, Keep, Redact};
 pub use memory::Memory;
+pub use requests::{NewPiece, NewRequest, Piece, Request};
 pub use sessions::{Message, NewMessage, Session, SessionChange};
 pub use store::Store;

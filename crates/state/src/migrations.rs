@@ -7,7 +7,8 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StateError;
 
-const STEPS: [&str; 1] = [include_str!("migrations/0001_start.sql")];
+const STEPS: [&str; 2] =
+    [include_str!("migrations/0001_start.sql"), include_str!("migrations/0002_requests.sql")];
 
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StateError> {
     let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);

@@ -16,6 +16,7 @@ mod repeated;
 mod results;
 mod resume;
 mod rounds;
+pub(crate) mod sent;
 
 use std::{
     collections::VecDeque,
@@ -109,6 +110,10 @@ pub struct Talk {
 }
 
 impl Talk {
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub fn id(&self) -> &str {
         &self.id
     }

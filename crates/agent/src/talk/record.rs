@@ -82,7 +82,7 @@ impl Record {
         Some(moved)
     }
 
-    fn listing(&self) -> &str {
+    pub(super) fn listing(&self) -> &str {
         self.reveal.listing(self.kind, &self.conversation)
     }
 

@@ -9,6 +9,7 @@ use super::{
     asking::{self, Answer},
     event::Events,
     record::loading,
+    sent::sent,
 };
 use crate::{
     event::{StopReason, StreamEvent, Usage},
@@ -125,6 +126,12 @@ impl Talk {
             Event::of_stream(&event).into_iter().for_each(|event| (stage.events)(event));
         };
         let (answer, usage) = asking::ask(&request, setup, stage, told).await;
+        let said = answer.as_ref().ok().map(|answer| &answer.message);
+        // What was refused cost nothing.
+        if said.is_some() || matches!(answer, Err(TalkError::Cancelled)) || usage != Usage::default() {
+            let sent = sent(self.record.kind, &request, self.record.listing(), view, said, usage)?;
+            self.store.keep_request(&self.id, sent).await?;
+        }
         self.count(usage, stage);
         match &answer {
             Ok(_) => {}

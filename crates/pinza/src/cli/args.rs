@@ -32,6 +32,13 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// No command at all.
+#[derive(Debug, Parser)]
+pub(crate) struct Bare {
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Global {
@@ -100,6 +107,8 @@ pub(crate) enum Command {
     /// Say what tools may do
     #[command(subcommand)]
     Policy(Policy),
+    /// Begin a project's .pinza/: tools, skills and rules that come with its repository
+    Init(Init),
     /// Trust a project's .pinza/ as it is now, so that its tools and rules are read
     Trust(Trust),
     /// Look through the journal of calls
@@ -168,7 +177,12 @@ pub(crate) enum Sessions {
         limit: usize,
     },
     /// What was said in a session
-    Show { id: String },
+    Show {
+        id: String,
+        /// What its tools cost, against sending all of them every time
+        #[arg(long)]
+        receipt: bool,
+    },
     /// A whole session as JSON
     Export { id: String },
     /// Remove sessions; their calls stay in the journal
@@ -552,6 +566,13 @@ pub(crate) struct RuleWords {
     /// Only where an argument's text matches a pattern; may be given more than once
     #[arg(long = "arg", value_name = "NAME=GLOB", value_parser = pair)]
     pub(crate) args: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The project's directory [default: the current one]
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

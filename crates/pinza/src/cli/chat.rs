@@ -6,12 +6,12 @@ mod first;
 mod images;
 mod past;
 mod picker;
-mod provider;
+pub(super) mod provider;
 mod round;
 mod shown;
 
 use std::{
-    io::{BufRead as _, IsTerminal as _, Read as _},
+    io::{IsTerminal as _, Read as _},
     sync::Arc,
 };
 
@@ -252,7 +252,7 @@ fn session_id(given: Option<&str>) -> Result<String> {
     Ok(id.to_owned())
 }
 
-fn explain(error: TalkError) -> anyhow::Error {
+pub(super) fn explain(error: TalkError) -> anyhow::Error {
     match error {
         TalkError::State(error) => journal::explain(error),
         other => match other.hint() {

@@ -23,11 +23,13 @@ mod conformance;
 mod doctor;
 mod env;
 mod groups;
+mod init;
 mod journal;
 mod mcp;
 mod memory;
 mod module;
 mod policy;
+mod receipt;
 #[cfg(test)]
 mod reference;
 mod schema;
@@ -38,6 +40,7 @@ mod sessions;
 mod skills;
 mod tools;
 mod trust;
+mod welcome;
 
 pub(crate) use args::Global;
 use args::{Cli, Command};
@@ -56,9 +59,20 @@ pub(crate) enum Done {
 pub(crate) type Result<T = Done> = anyhow::Result<T>;
 
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse_from(args::hoist(std::env::args_os()));
-    let printer = Printer::new(&cli.global);
-    match run(cli, &printer) {
+    let typed = args::hoist(std::env::args_os());
+    let (global, command) = match welcome::wanted(&typed) {
+        Some(global) => (global, None),
+        None => {
+            let Cli { global, command } = Cli::parse_from(typed);
+            (global, Some(command))
+        }
+    };
+    let printer = Printer::new(&global);
+    let done = match command {
+        Some(command) => run(&global, command, &printer),
+        None => welcome::run(&global, &printer),
+    };
+    match done {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::Answered) => ExitCode::from(1),
         Err(error) => {
@@ -72,9 +86,8 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli, printer: &Printer) -> Result {
-    let global = &cli.global;
-    match cli.command {
+fn run(global: &Global, command: Command, printer: &Printer) -> Result {
+    match command {
         Command::Call(arguments) => call::run(global, printer, arguments),
         Command::Tools(command) => tools::run(global, printer, command),
         Command::Groups(command) => groups::run(global, printer, command),
@@ -88,6 +101,7 @@ fn run(cli: Cli, printer: &Printer) -> Result {
         Command::Calls(command) => calls::run(global, printer, command),
         Command::Sessions(command) => sessions::run(global, printer, command),
         Command::Memory(command) => memory::run(global, printer, command),
+        Command::Init(arguments) => init::run(global, printer, arguments),
         Command::Trust(arguments) => trust::run(global, printer, arguments),
         Command::Bench(command) => bench::run(global, printer, command),
         Command::Doctor => doctor::run(global, printer),

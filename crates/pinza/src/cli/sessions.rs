@@ -2,12 +2,13 @@
 
 use pinza::{
     ToolError,
+    agent::Receipt,
     core::{ErrorKind, visible},
     state::{Session, Store},
 };
 use serde_json::json;
 
-use super::{Done, Global, Result, args::Sessions, journal, memory::on_state};
+use super::{Done, Global, Result, args::Sessions, chat::explain, journal, memory::on_state, receipt};
 use crate::terminal::Printer;
 
 pub(crate) fn run(global: &Global, printer: &Printer, command: Sessions) -> Result {
@@ -28,7 +29,8 @@ pub(crate) fn run(global: &Global, printer: &Printer, command: Sessions) -> Resu
                     },
                 );
             }
-            Sessions::Show { id } => show(printer, store, &id).await?,
+            Sessions::Show { id, receipt: false } => show(printer, store, &id).await?,
+            Sessions::Show { id, receipt: true } => show_receipt(printer, store, &id).await?,
             Sessions::Export { id } => {
                 let session = find(store, &id).await?;
                 let messages = store.messages(&id, 0).await.map_err(journal::explain)?;
@@ -70,6 +72,17 @@ async fn show(printer: &Printer, store: &Store, id: &str) -> Result<()> {
             }
         },
     );
+    Ok(())
+}
+
+async fn show_receipt(printer: &Printer, store: &Store, id: &str) -> Result<()> {
+    find(store, id).await?;
+    let Some(receipt) = Receipt::of_session(store, id).await.map_err(explain)? else {
+        let message = format!("There is no receipt of the session '{}'", visible(id));
+        let why = "Nothing was asked in it, or it is of a Pinza that did not write down what it sent.";
+        return Err(ToolError::new(ErrorKind::NotFound, message).hint(why).into());
+    };
+    printer.json_or(|| json!(receipt), |out| receipt::lines(&receipt).iter().for_each(|line| out.line(line)));
     Ok(())
 }
 

@@ -121,6 +121,10 @@ impl Out {
         }
     }
 
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.text.lines().map(str::to_owned).collect()
+    }
+
     pub(crate) fn heading(&mut self, heading: &str) {
         self.line(heading);
     }

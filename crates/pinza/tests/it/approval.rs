@@ -31,6 +31,15 @@ impl Terminal {
         Self::start_after(pinza, arguments, "")
     }
 
+    /// With stdout on the screen too.
+    pub(crate) fn start_whole(pinza: &Program, arguments: &[&str]) -> Self {
+        let (pty, pts) = pty_process::blocking::open().unwrap();
+        let stdout = pinza.directory().join("stdout");
+        File::create(&stdout).unwrap();
+        let child = Command::from(pinza.command(arguments)).spawn(pts).unwrap();
+        Self { pty, child, screen: String::new(), stdout }
+    }
+
     /// `typed` is already there when the program starts.
     fn start_after(pinza: &Program, arguments: &[&str], typed: &str) -> Self {
         let (mut pty, pts) = pty_process::blocking::open().unwrap();

@@ -6,6 +6,7 @@ mod flows;
 mod limits;
 mod loading;
 mod memory;
+mod receipts;
 mod resuming;
 mod screen;
 mod seat;

@@ -11,12 +11,26 @@
 //! - `[..]` stands for anything within a line (times, durations, paths), a line `...` for any
 //!   number of lines.
 //! - Environment and workspace are those of a new user: no configuration, nobody to ask.
+//! - A talk is a recorded one: after a line `<!-- The model answers as in fixtures/talks/X.json. -->` the block has a
+//!   provider set up, and all of the script must be used.
 
 use std::path::{Path, PathBuf};
 
-use pinza_testkit::{Program, program::finish};
+use pinza_testkit::{
+    Program,
+    model::{ModelServer, Provider, Script},
+    program::finish,
+};
 
 use crate::support::{matches, pinza};
+
+/// What stands in one fence.
+#[derive(Default)]
+struct Block {
+    /// The script of the model that is talked with, below the repository's root.
+    model: Option<String>,
+    examples: Vec<Example>,
+}
 
 struct Example {
     file: PathBuf,
@@ -35,11 +49,26 @@ fn console_blocks_print_what_they_show() {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         for block in blocks(&file, &text) {
             let pinza = pinza();
-            let commands = block.iter().filter(|example| example.command.starts_with("pinza "));
+            let model = block.model.as_ref().map(|script| set_up(&pinza, &root.join(script)));
+            let commands = block.examples.iter().filter(|example| example.command.starts_with("pinza "));
             wrong.extend(commands.filter_map(|example| run(&pinza, example).err()));
+            if let Some(model) = model {
+                wrong.extend(model.failures());
+                assert_eq!(model.turns_left(), 0, "{}: not all of {:?} is said", file.display(), block.model);
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A model that answers as its script says, as the one provider of the configuration.
+fn set_up(pinza: &Program, script: &Path) -> ModelServer {
+    let model = ModelServer::start(Script::read(script).unwrap());
+    let base = model.base_url(Provider::OpenAi);
+    let config =
+        format!("[providers.recorded]\ntype = \"openai\"\nmodel = \"recorded\"\nbase_url = \"{base}\"\n");
+    std::fs::write(pinza.config_file(), config).unwrap();
+    model
 }
 
 fn run(pinza: &Program, example: &Example) -> Result<(), String> {
@@ -74,20 +103,24 @@ fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn blocks(file: &Path, text: &str) -> Vec<Vec<Example>> {
-    let mut blocks: Vec<Vec<Example>> = Vec::new();
+fn blocks(file: &Path, text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
     let mut inside = false;
     let mut continues = false;
+    let mut model = None;
     for (index, line) in text.lines().enumerate() {
         match line.trim_start() {
             "```console" => {
                 inside = true;
-                blocks.push(Vec::new());
+                blocks.push(Block { model: model.take(), ..Block::default() });
             }
             fence if fence.starts_with("```") => inside = false,
-            _ if !inside => {}
+            line if !inside => {
+                let told = line.strip_prefix("<!-- The model answers as in ");
+                model = told.and_then(|rest| rest.strip_suffix(". -->")).map(str::to_owned).or(model);
+            }
             _ => {
-                let block = blocks.last_mut().unwrap();
+                let block = &mut blocks.last_mut().unwrap().examples;
                 if let Some(command) = line.strip_prefix("$ ").filter(|_| !continues) {
                     let (file, command) = (file.to_owned(), command.to_owned());
                     block.push(Example { file, line: index + 1, command, output: String::new() });
@@ -113,13 +146,15 @@ fn blocks(file: &Path, text: &str) -> Vec<Vec<Example>> {
 fn blocks_are_found_and_wrong_ones_told() {
     let text = "```console\n$ pinza call write_file \\\n  path=a content=hi\nSuccessfully wrote 2 bytes[..]\n\
                 $ cargo build\nnot run\n$ pinza call read_file path=a | tr a-z A-Z\nHI\n```\n\
-                ```sh\n$ pinza not run\n```\n```console\n$ pinza call read_file path=a\nhi\n```\n";
+                ```sh\n$ pinza not run\n```\n<!-- The model answers as in a/b.json. -->\n\n```console\n$ pinza call read_file path=a\nhi\n```\n";
     let found = blocks(Path::new("x.md"), text);
-    assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
+    assert_eq!(found.iter().map(|block| block.examples.len()).collect::<Vec<_>>(), [3, 1]);
+    assert_eq!(found[1].model.as_deref(), Some("a/b.json"));
+    assert_eq!(found[0].model, None);
     let first = pinza();
-    run(&first, &found[0][0]).unwrap();
-    run(&first, &found[0][2]).unwrap();
-    let told = run(&pinza(), &found[1][0]).unwrap_err();
-    assert!(told.starts_with("x.md:14: $ pinza call read_file path=a\n"), "{told}");
+    run(&first, &found[0].examples[0]).unwrap();
+    run(&first, &found[0].examples[2]).unwrap();
+    let told = run(&pinza(), &found[1].examples[0]).unwrap_err();
+    assert!(told.starts_with("x.md:16: $ pinza call read_file path=a\n"), "{told}");
     assert!(told.contains("file_not_found"), "another block, another workspace: {told}");
 }

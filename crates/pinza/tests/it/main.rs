@@ -24,6 +24,7 @@ mod bench_tokens;
 mod catalog;
 mod config;
 mod env;
+mod first_run;
 mod journal;
 mod module_examples;
 mod module_guide;

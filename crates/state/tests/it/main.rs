@@ -5,6 +5,8 @@ mod crash;
 #[cfg(test)]
 mod journal;
 #[cfg(test)]
+mod requests;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod sessions;

@@ -22,3 +22,18 @@ fn what_is_no_database_is_said() {
     let error = Store::open(&path).unwrap_err().to_string();
     assert!(error.contains("not a database"), "{error}");
 }
+
+/// A session of the first version is read as it is; only what was not written down then is missing.
+#[tokio::test]
+async fn an_older_file_is_brought_up() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch(include_str!("../../src/migrations/0001_start.sql")).unwrap();
+    connection.execute("INSERT INTO sessions VALUES ('s', 'Old', NULL, 1, 1, 'null')", []).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    drop(connection);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.session("s").await.unwrap().unwrap().title, "Old");
+    assert_eq!(store.requests("s").await.unwrap(), (Vec::new(), Vec::new()));
+}

@@ -7,7 +7,6 @@
 //! each row says for how many of its uses the tool was visible.
 
 mod catalog;
-mod count;
 mod play;
 mod scenario;
 mod table;
@@ -16,7 +15,7 @@ mod wire;
 use std::sync::Arc;
 
 use pinza::{
-    agent::{ProviderKind, Reveal},
+    agent::{ProviderKind, Reveal, TokenCounter},
     core::Snapshot,
 };
 use serde::Serialize;
@@ -27,7 +26,6 @@ pub(crate) use table::page;
 
 use super::super::{Done, Global, Result, args::BenchTokens, session::Session};
 use crate::terminal::Printer;
-use count::Counter;
 use play::{Arm, Played, play};
 use scenario::{Scenario, scenarios};
 
@@ -96,7 +94,7 @@ fn measure(builtin: &Snapshot, manifests: Vec<catalog::Manifest>) -> Result<Repo
     let scenarios = scenarios();
     let snapshot = catalog::build(builtin, manifests, &scenarios)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let mut counter = Counter::default();
+    let mut counter = TokenCounter::default();
     let mut rows = Vec::new();
     for scenario in &scenarios {
         let everything = runtime.block_on(play(&snapshot, Arm::Everything, scenario))?;
@@ -136,7 +134,7 @@ fn row(
     }
 }
 
-fn cost(counter: &mut Counter, kind: ProviderKind, reveal: Reveal, played: &Played) -> Result<Cost> {
+fn cost(counter: &mut TokenCounter, kind: ProviderKind, reveal: Reveal, played: &Played) -> Result<Cost> {
     let mut cost = Cost { requests: 0, tokens: 0, cached_tokens: 0, request_bytes: 0 };
     let mut last: Vec<String> = Vec::new();
     for index in 0..=played.rounds.len() {
@@ -154,7 +152,7 @@ fn cost(counter: &mut Counter, kind: ProviderKind, reveal: Reveal, played: &Play
     Ok(cost)
 }
 
-fn exposures(counter: &mut Counter, snapshot: &Arc<Snapshot>) -> Vec<Exposure> {
+fn exposures(counter: &mut TokenCounter, snapshot: &Arc<Snapshot>) -> Vec<Exposure> {
     let exposure = |(expose, pieces): (&'static str, Vec<String>)| Exposure {
         expose,
         tools: pieces.iter().filter(|piece| piece.starts_with('{')).count(),
@@ -191,7 +189,7 @@ mod tests {
     /// As RFC-040 and the issue describe it, until the real groups are there.
     #[test]
     fn the_catalog_is_what_it_says() {
-        let mut counter = Counter::default();
+        let mut counter = TokenCounter::default();
         let mut google = Vec::new();
         for (group, tools) in catalog::described() {
             assert!((3..=24).contains(&tools.len()), "{group}: {}", tools.len());

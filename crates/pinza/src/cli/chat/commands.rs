@@ -77,7 +77,13 @@ const COMMANDS: &[Command] = &[
     row(Which::Groups, "groups", "", Takes::Nothing, "All groups of tools; ✓ marks those that are loaded"),
     row(Which::Load, "load", "GROUP", Takes::Groups, "Load a group into this session"),
     row(Which::Skills, "skills", "", Takes::Nothing, "Instructions that the model can load"),
-    row(Which::Tokens, "tokens", "", Takes::Nothing, "What this session has cost so far"),
+    row(
+        Which::Tokens,
+        "tokens",
+        "",
+        Takes::Nothing,
+        "What the tools of this session have cost, and what they save",
+    ),
     row(Which::Model, "model", "[NAME]", Takes::Models, "Show the model, or go on with another one"),
     row(
         Which::Agent,
@@ -120,7 +126,7 @@ pub(super) async fn run(desk: &mut Desk<'_>, typed: &str) -> Result<Next> {
         Which::Groups => desk.groups(),
         Which::Load => desk.load(argument).await?,
         Which::Skills => desk.skills(),
-        Which::Tokens => desk.tokens(),
+        Which::Tokens => desk.tokens().await?,
         Which::Model => desk.model(argument).await?,
         Which::Agent => desk.agent(argument).await?,
         Which::Sessions => desk.sessions(argument).await?,

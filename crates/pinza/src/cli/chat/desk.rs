@@ -14,7 +14,7 @@ use pinza::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
-    super::{Done, Result, author::counted, session::workspace},
+    super::{Done, Result, author::counted, receipt, session::workspace},
     Chatting,
     commands::{self, Next},
     images,
@@ -129,6 +129,10 @@ impl Desk<'_> {
             // It was only looked at. If it cannot be removed, it is in a list, empty.
             let _ = self.chat.store.remove_unused_session(self.talk.id()).await;
             return;
+        }
+        match receipt::parting(&self.talk).await {
+            Ok(line) => line.iter().for_each(|line| self.say(line)),
+            Err(error) => self.complain(&error),
         }
         self.say(&format!("To go on with this: pinza chat --session {}", self.talk.id()));
     }

@@ -77,13 +77,25 @@ fn table(session: &Session, chat: &Chat, agent: &AgentTable) -> Result<ProviderT
     if let Some((_, first)) = configured.first() {
         return Ok(first.clone());
     }
-    let has_key =
-        |kind: &ProviderKind| std::env::var_os(kind.default_key_env()).is_some_and(|key| !key.is_empty());
-    let kinds = [ProviderKind::Anthropic, ProviderKind::OpenAi, ProviderKind::Gemini];
-    match kinds.into_iter().find(has_key) {
+    match of_environment() {
         Some(kind) => Ok(plain(kind)),
         None => Err(NothingSetUp.into()),
     }
+}
+
+/// The provider that a talk would be with where nobody says otherwise: its name, and the model if one is set.
+pub(in crate::cli) fn known(session: &Session) -> Option<(String, Option<String>)> {
+    match session.config.providers.first() {
+        Some((name, table)) => Some((name.clone(), table.model.clone())),
+        None => of_environment().map(|kind| (kind.name().to_owned(), None)),
+    }
+}
+
+/// The first provider whose key is in the environment.
+fn of_environment() -> Option<ProviderKind> {
+    let has_key =
+        |kind: &ProviderKind| std::env::var_os(kind.default_key_env()).is_some_and(|key| !key.is_empty());
+    [ProviderKind::Anthropic, ProviderKind::OpenAi, ProviderKind::Gemini].into_iter().find(has_key)
 }
 
 fn plain(kind: ProviderKind) -> ProviderTable {

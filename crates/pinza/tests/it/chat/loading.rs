@@ -31,7 +31,7 @@ pub(super) fn with_groups() -> Program {
     pinza
 }
 
-fn load(group: &str) -> (&'static str, Value) {
+pub(super) fn load(group: &str) -> (&'static str, Value) {
     ("load_tool_group", json!({ "group_name": group }))
 }
 
@@ -45,7 +45,7 @@ pub(super) fn use_of(tool: &str, reveal: &str) -> (&'static str, Value) {
     }
 }
 
-fn reveals(provider: Provider) -> &'static [&'static str] {
+pub(super) fn reveals(provider: Provider) -> &'static [&'static str] {
     match provider {
         Provider::OpenAi | Provider::Gemini => &["append", "stable"],
         Provider::OpenAiResponses | Provider::Anthropic => &["append", "native", "stable"],

@@ -1,20 +1,53 @@
-//! The guide for authors is a story, and here it is lived through, in one home from top to bottom.
+//! Guides that are a story are lived through here, each in one home from top to bottom.
 //!
 //! A block fenced as ```` ```js name.js ```` (or json, ts) is a file that its reader writes to
 //! `home/tools`; one fenced as ```` ```shell-session ```` is what the reader types and sees there.
 
 use std::path::Path;
 
-use pinza_testkit::{Program, program::finish};
+use pinza_testkit::{
+    Program, Reply, WireServer,
+    model::{ModelServer, Provider, Script},
+    program::finish,
+};
 
 use super::file;
 use crate::support::{matches, pinza};
 
 #[test]
-fn the_guide_is_true() {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/write-a-js-tool.md");
-    let text = std::fs::read_to_string(guide).unwrap();
+fn the_guide_for_authors_is_true() {
+    let (files, commands) = lived_through("write-a-js-tool.md", &pinza());
+    assert!(files > 3 && commands > 8, "{files} files, {commands} commands: is this still the guide?");
+}
+
+/// With a model that answers as its script says, and the weather of one day.
+#[test]
+fn the_first_five_minutes_are_true() {
+    let weather = WireServer::start(|request| match request.path().split('?').next() {
+        Some("/v1/search") => {
+            Reply::ok(r#"{"results":[{"name":"Oslo","country":"Norway","latitude":59.9,"longitude":10.7}]}"#)
+        }
+        Some("/v1/forecast") => Reply::ok(r#"{"current":{"temperature_2m":3,"wind_speed_10m":11}}"#),
+        _ => Reply::new("404 Not Found", &[], ""),
+    });
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/talks/weather.json");
+    let model = ModelServer::start(Script::read(&script).unwrap());
     let pinza = pinza();
+    let (base, site) = (model.base_url(Provider::OpenAi), weather.url(""));
+    let config = format!(
+        "[providers.recorded]\ntype = \"openai\"\nmodel = \"recorded\"\nbase_url = \"{base}\"\n[net.rewrite]\n\
+         \"https://geocoding-api.open-meteo.com\" = \"{site}\"\n\"https://api.open-meteo.com\" = \"{site}\"\n"
+    );
+    std::fs::write(pinza.config_file(), config).unwrap();
+    let (files, commands) = lived_through("first-five-minutes.md", &pinza);
+    assert_eq!((files, commands), (3, 7), "is this still the guide?");
+    assert_eq!((model.failures(), model.turns_left()), (Vec::new(), 0));
+}
+
+/// How many files it had written, and how many commands typed.
+fn lived_through(guide: &str, pinza: &Program) -> (usize, usize) {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides").join(guide);
+    let text = std::fs::read_to_string(guide).unwrap();
     let (mut files, mut commands) = (0, 0);
     let mut parts = text.split("\n```");
     parts.next();
@@ -24,14 +57,14 @@ fn the_guide_is_true() {
         let (info, body) = block.split_once('\n').unwrap_or((block, ""));
         match info.split_once(' ') {
             Some((_, name)) => {
-                file(&pinza, &format!("home/tools/{name}"), format!("{body}\n"));
+                file(pinza, &format!("home/tools/{name}"), format!("{body}\n"));
                 files += 1;
             }
-            None if info == "shell-session" => commands += live(&pinza, body),
+            None if info == "shell-session" => commands += live(pinza, body),
             None => {}
         }
     }
-    assert!(files > 3 && commands > 8, "{files} files, {commands} commands: is this still the guide?");
+    (files, commands)
 }
 
 /// Runs the commands of a block and compares what each prints; returns how many there were.

@@ -1,7 +1,10 @@
 //! The measure as tables: for a terminal, and for `docs/concepts/groups.md`.
 
 use super::{Report, Row};
-use crate::{cli::author::counted, terminal::Out};
+use crate::{
+    cli::{author::counted, receipt::grouped},
+    terminal::Out,
+};
 
 pub(super) fn print(out: &mut Out, report: &Report) {
     out.line(&format!(
@@ -55,19 +58,6 @@ fn by_scenario(report: &Report) -> Vec<(&'static str, Vec<&Row>)> {
     let scenarios = super::scenarios();
     let of = |id: &str| report.rows.iter().filter(|row| row.scenario == id).collect();
     scenarios.iter().map(|scenario| (scenario.title, of(scenario.id))).collect()
-}
-
-/// `12345` as `12,345`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The measure on the built-in tools alone and the embedded catalog, once for all tests.

@@ -1,11 +1,11 @@
-//! What the model has and could have: `/tools`, `/groups`, `/load`, `/skills`.
+//! What the model has, could have and has cost: `/tools`, `/groups`, `/load`, `/skills`, `/tokens`.
 
 use std::sync::Arc;
 
 use pinza::core::{CancellationToken, GroupName, View, meta, visible};
 
 use super::super::{
-    super::{Result, author::counted},
+    super::{Result, author::counted, receipt},
     desk::Desk,
     explain,
     round::note,
@@ -92,12 +92,12 @@ impl Desk<'_> {
         self.rows(rows);
     }
 
-    pub(super) fn tokens(&mut self) {
-        let usage = self.talk.usage();
-        self.say(&format!(
-            "this session: {} tokens in ({} from the cache), {} out",
-            usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
-        ));
+    pub(super) async fn tokens(&mut self) -> Result<()> {
+        match self.talk.receipt().await.map_err(explain)? {
+            Some(receipt) => receipt::lines(&receipt).iter().for_each(|line| self.say(line)),
+            None => self.say("nothing was sent yet"),
+        }
+        Ok(())
     }
 }
 
