@@ -208,11 +208,12 @@ impl Chatting<'_> {
 }
 
 fn message(text: &str) -> Result<String> {
-    if text != "-" {
-        return Ok(text.to_owned());
+    let mut text = text.to_owned();
+    if text == "-" {
+        text.clear();
+        std::io::stdin().read_to_string(&mut text).context("cannot read the message from stdin")?;
     }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).context("cannot read the message from stdin")?;
+    ensure!(!text.trim().is_empty(), "the message is empty");
     Ok(text)
 }
 
