@@ -59,6 +59,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
     };
     printer.problems(&session.problems);
     let agent = agent(&session, chat.agent.as_deref())?;
+    let id = session_id(chat.session.as_deref())?;
     let setup = match provider::setup(&session, &chat, &agent) {
         Err(error) if at_terminal && error.is::<provider::NothingSetUp>() => {
             printer.failure(&error);
@@ -70,7 +71,6 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
         }
         other => other?,
     };
-    let id = session_id(chat.session.as_deref())?;
     let toolset = toolset(&session, &agent)?;
     let _watch = match prompt {
         // One message is answered with the tools that there are now.
