@@ -11,7 +11,7 @@ mod round;
 mod shown;
 
 use std::{
-    io::{BufRead as _, IsTerminal as _, Read as _},
+    io::{IsTerminal as _, Read as _},
     sync::Arc,
 };
 
