@@ -72,8 +72,12 @@ impl Talk {
                 self.filled = usage.total();
             }
             match &message {
-                // A count that has come to its end has stopped the talk then; here only the next call counts.
-                Message::Results { results } => drop(self.repeated.count(&calls, results)),
+                Message::Results { results } => {
+                    // Calls that were interrupted have no result yet.
+                    calls.retain(|call| results.iter().any(|result| result.id == call.id));
+                    // A count that has come to its end has stopped the talk then; here only the next call counts.
+                    drop(self.repeated.count(&calls, results));
+                }
                 _ => calls = message.calls().cloned().collect(),
             }
             if place > upto {

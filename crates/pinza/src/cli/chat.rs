@@ -59,6 +59,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
     };
     printer.problems(&session.problems);
     let agent = agent(&session, chat.agent.as_deref())?;
+    let id = session_id(chat.session.as_deref())?;
     let setup = match provider::setup(&session, &chat, &agent) {
         Err(error) if at_terminal && error.is::<provider::NothingSetUp>() => {
             printer.failure(&error);
@@ -70,7 +71,6 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
         }
         other => other?,
     };
-    let id = session_id(chat.session.as_deref())?;
     let toolset = toolset(&session, &agent)?;
     let _watch = match prompt {
         // One message is answered with the tools that there are now.
@@ -208,11 +208,12 @@ impl Chatting<'_> {
 }
 
 fn message(text: &str) -> Result<String> {
-    if text != "-" {
-        return Ok(text.to_owned());
+    let mut text = text.to_owned();
+    if text == "-" {
+        text.clear();
+        std::io::stdin().read_to_string(&mut text).context("cannot read the message from stdin")?;
     }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).context("cannot read the message from stdin")?;
+    ensure!(!text.trim().is_empty(), "the message is empty");
     Ok(text)
 }
 

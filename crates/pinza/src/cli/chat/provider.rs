@@ -36,13 +36,20 @@ pub(super) fn setup(session: &Session, chat: &Chat, agent: &AgentTable) -> Resul
     let base_url = chat.base_url.clone().or_else(|| table.base_url.clone());
     let key_env = chat.api_key_env.clone().or_else(|| table.api_key_env.clone());
     let key = key(session, kind, key_env.as_deref(), table.api_key_command.as_deref())?;
-    let config = ProviderConfig { base_url, key, key_env, ..ProviderConfig::new(kind) };
     let reveal = chat.reveal.or(table.reveal).unwrap_or_else(|| Reveal::default_for(kind));
     if !reveal.works_with(kind) {
         bail!(
             "{kind} has no way to defer tools: --reveal {reveal} works with anthropic and openai-responses"
         );
     }
+    // Said before anything is begun. Servers at home want no key.
+    if key.is_none() && base_url.is_none() {
+        let name = kind.default_key_env();
+        bail!(
+            "there is no key for {kind}\nhint: set {name}, or keep it: pinza env set {name}; a server of your own is named with --base-url"
+        );
+    }
+    let config = ProviderConfig { base_url, key, key_env, ..ProviderConfig::new(kind) };
     let client = ProviderClient::new(config).map_err(|error| match error.hint.clone() {
         Some(hint) => anyhow::anyhow!("{error}\nhint: {hint}"),
         None => anyhow::anyhow!("{error}"),

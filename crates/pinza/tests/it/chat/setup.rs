@@ -24,6 +24,11 @@ fn no_model_is_set_up() {
     refused(&pinza, &["chat", "-p", "hi", "--provider", "openai"], "error: which model of openai?[..]\n");
     let native = ["chat", "-p", "hi", "--provider", "gemini", "--model", "m", "--reveal", "native"];
     refused(&pinza, &native, "error: gemini has no way to defer tools[..]\n");
+    let no_key = ["chat", "-p", "hi", "--provider", "openai", "--model", "m"];
+    refused(&pinza, &no_key, "error: there is no key for openai\nhint: set OPENAI_API_KEY, or keep it[..]\n");
+    let nothing =
+        ["chat", "-p", " \n", "--provider", "openai", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"];
+    refused(&pinza, &nothing, "error: the message is empty\n");
     refused(&pinza, &["chat", "-p", "hi", "--agent", "x"], "error: there is no agent 'x'[..]\n");
     refused(
         &pinza,
