@@ -16,7 +16,7 @@ use crate::terminal::{Choices, Key, Line, cut, shown_arguments, wrapped};
 /// How long no key must have been pressed.
 const QUIET: Duration = Duration::from_millis(300);
 /// How many rows of one argument a card has.
-const ARGUMENT_ROWS: usize = 4;
+const ARGUMENT_ROWS: usize = 6;
 
 pub(super) struct Card {
     question: Question,
@@ -106,15 +106,7 @@ impl Card {
         let bottom = self.answers(room, rows / 2, now);
         let arguments = self.arguments(room, ARGUMENT_ROWS);
         let left = rows.saturating_sub(top.len() + bottom.len());
-        if arguments.len() > left {
-            let shown = left.saturating_sub(1);
-            top.extend(arguments.into_iter().take(shown));
-            if left > 0 {
-                top.push(vec![(DIM, "… (Ctrl-O shows all)".to_owned())]);
-            }
-        } else {
-            top.extend(arguments);
-        }
+        top.extend(shortened(arguments, left));
         top.extend(bottom);
         top.into_iter().map(framed).collect()
     }
@@ -142,17 +134,11 @@ impl Card {
     }
 
     fn arguments(&self, room: usize, limit: usize) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for (name, value) in shown_arguments(&self.question.prompt) {
+        let rows = |(name, value): (String, String)| {
             let all = wrapped(&format!("{name}: {value}"), room.saturating_sub(2).max(8));
-            let left_out: usize = all.iter().skip(limit).map(|row| row.chars().count()).sum();
-            rows.extend(all.into_iter().take(limit).map(|row| plain(format!("  {row}"))));
-            if left_out > 0 {
-                let more = format!("  … {} more characters (Ctrl-O shows all)", grouped(left_out));
-                rows.push(vec![(DIM, more)]);
-            }
-        }
-        rows
+            shortened(all.into_iter().map(|row| plain(format!("  {row}"))).collect(), limit)
+        };
+        shown_arguments(&self.question.prompt).flat_map(rows).collect()
     }
 
     /// A rule that cannot be shown as a whole is not offered.
@@ -182,6 +168,21 @@ impl Card {
 
 type Row = Vec<(anstyle::Style, String)>;
 
+/// At most so many rows, the last one among them: what a long command does at its end must not be out of sight.
+fn shortened(mut rows: Vec<Row>, limit: usize) -> Vec<Row> {
+    if rows.len() <= limit {
+        return rows;
+    }
+    let tail = if limit > 1 { rows.pop() } else { None };
+    let hidden = rows.split_off(limit.saturating_sub(1 + usize::from(tail.is_some())).min(rows.len()));
+    let characters: usize = hidden.iter().flatten().map(|(_, text)| text.trim().chars().count()).sum();
+    if limit > 0 {
+        rows.push(vec![(DIM, format!("  … {} more characters (Ctrl-O shows all)", grouped(characters)))]);
+    }
+    rows.extend(tail);
+    rows
+}
+
 fn plain(text: String) -> Row {
     vec![(PLAIN, text)]
 }
@@ -189,4 +190,23 @@ fn plain(text: String) -> Row {
 /// The bar that nothing but a card has.
 fn framed(row: Row) -> Line {
     line(std::iter::once((ASKS, "  ┃ ".to_owned())).chain(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_keeps_its_end() {
+        let rows = || (0..9).map(|n| plain(format!("  row {n}"))).collect::<Vec<_>>();
+        let texts = |limit| {
+            let rows = shortened(rows(), limit).into_iter();
+            rows.map(|row| row.into_iter().map(|(_, text)| text).collect::<String>()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(9).len(), 9);
+        assert_eq!(texts(4), ["  row 0", "  row 1", "  … 30 more characters (Ctrl-O shows all)", "  row 8"]);
+        assert_eq!(texts(2), ["  … 40 more characters (Ctrl-O shows all)", "  row 8"]);
+        assert_eq!(texts(1), ["  … 45 more characters (Ctrl-O shows all)"]);
+        assert_eq!(texts(0), Vec::<String>::new());
+    }
 }
