@@ -35,6 +35,8 @@ pub(crate) enum Read {
     Message(String),
     /// A line that begins with `/`, without it.
     Command(String),
+    /// Ctrl-O, and what stands on the line.
+    Unfold(String),
     /// Ctrl-C on an empty line.
     Interrupted,
     /// Ctrl-D.
@@ -60,6 +62,8 @@ struct Edited {
     lines: rustyline::Editor<Helper, MemHistory>,
     /// What stood on the line when Ctrl-C was typed.
     dropped: Arc<Mutex<String>>,
+    /// The same for Ctrl-O.
+    unfolding: Arc<Mutex<Option<String>>>,
 }
 
 impl Editor {
@@ -108,6 +112,7 @@ impl Editor {
             let text = match line {
                 Typed::Line(text) => text,
                 Typed::Dropped => continue,
+                Typed::Unfold(text) => return Ok(Read::Unfold(text)),
                 Typed::Interrupted => return Ok(Read::Interrupted),
                 Typed::End => return Ok(Read::End),
             };
@@ -136,6 +141,7 @@ enum Typed {
     Line(String),
     /// Ctrl-C on a line with something on it: the next one begins.
     Dropped,
+    Unfold(String),
     Interrupted,
     End,
 }
@@ -146,6 +152,9 @@ impl Edited {
         match self.lines.readline_with_initial(prompt, (begun, "")) {
             Ok(text) => Ok(Typed::Line(text.replace(&format!("\\{CONTINUED}"), "\n"))),
             Err(ReadlineError::Interrupted) => {
+                if let Some(text) = lock(&self.unfolding).take() {
+                    return Ok(Typed::Unfold(text));
+                }
                 let dropped = std::mem::take(&mut *lock(&self.dropped));
                 if dropped.trim().is_empty() {
                     return Ok(Typed::Interrupted);
@@ -169,12 +178,15 @@ fn edited(look: Look, words: Words, entries: &[String]) -> anyhow::Result<Edited
     let dropped: Arc<Mutex<String>> = Arc::default();
     let watch = OnInterrupt(Arc::clone(&dropped));
     lines.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(watch)));
+    let unfolding: Arc<Mutex<Option<String>>> = Arc::default();
+    let unfold = OnUnfold(Arc::clone(&unfolding));
+    lines.bind_sequence(KeyEvent::ctrl('O'), EventHandler::Conditional(Box::new(unfold)));
     for key in [KeyEvent::ctrl('J'), KeyEvent(KeyCode::Enter, Modifiers::ALT)] {
         lines.bind_sequence(key, Cmd::Newline);
     }
     let enter = KeyEvent(KeyCode::Enter, Modifiers::NONE);
     lines.bind_sequence(enter, EventHandler::Conditional(Box::new(OnEnter)));
-    Ok(Edited { lines, dropped })
+    Ok(Edited { lines, dropped, unfolding })
 }
 
 fn lines(look: Look, helper: Helper) -> anyhow::Result<rustyline::Editor<Helper, MemHistory>> {
@@ -213,6 +225,16 @@ impl ConditionalEventHandler for OnInterrupt {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         context.line().clone_into(&mut lock(&self.0));
         None
+    }
+}
+
+/// Details are shown where the line stands, so it has to go for a moment.
+struct OnUnfold(Arc<Mutex<Option<String>>>);
+
+impl ConditionalEventHandler for OnUnfold {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        *lock(&self.0) = Some(context.line().to_owned());
+        Some(Cmd::Interrupt)
     }
 }
 

@@ -1,6 +1,6 @@
 //! How the terminal was before anybody changed it.
 
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::write_stdout;
 
@@ -15,11 +15,29 @@ impl Mode {
         Self { termios: tcgetattr(std::io::stdin()).ok() }
     }
 
+    /// What is typed while nobody reads keys waits, unseen, for whoever reads next, and stays what it is: the terminal would
+    /// make a line feed of Enter, which breaks a line and does not send it, and keep Ctrl-D for itself.
+    pub(crate) fn hold_keys(&self) {
+        if let Some(mut termios) = self.termios.clone() {
+            termios.input_modes.remove(InputModes::ICRNL);
+            termios.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN);
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &termios);
+        }
+    }
+
     pub(crate) fn restore(&self) {
         if let Some(termios) = &self.termios {
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, termios);
             // Pastes are no longer marked, and what follows begins on a line of its own.
             write_stdout(b"\x1b[?2004l\r\n");
+        }
+    }
+}
+
+impl Drop for Mode {
+    fn drop(&mut self) {
+        if let Some(termios) = &self.termios {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, termios);
         }
     }
 }

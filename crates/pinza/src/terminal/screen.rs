@@ -5,6 +5,7 @@
 //! one. Every row is cleared just before it is written and not all of them beforehand: terminals that do not
 //! know the marks do not flicker either.
 
+mod frame;
 mod keys;
 mod raw;
 mod text;
@@ -14,7 +15,10 @@ use std::io::Write as _;
 use rustix::termios::tcgetwinsize;
 use unicode_width::UnicodeWidthStr as _;
 
-use self::raw::Raw;
+use self::{
+    frame::{CLEAR_BELOW, CLEAR_ROW, frame, up},
+    raw::Raw,
+};
 pub(crate) use self::{
     keys::{Key, Keys},
     text::{cut, flowing, wrapped},
@@ -28,8 +32,7 @@ const ROWS: usize = 24;
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l";
 const END: &str = "\x1b[?2026l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
-const CLEAR_ROW: &str = "\x1b[K";
-const CLEAR_BELOW: &str = "\x1b[J";
+const DOWN: &str = "\x1b[B";
 
 pub(crate) struct Screen {
     look: Look,
@@ -102,6 +105,15 @@ impl Screen {
         self.folded = lines;
     }
 
+    /// Takes a text away that somebody else wrote above the cursor.
+    pub(crate) fn take_back(&mut self, text: &str) {
+        self.measure();
+        let rows: Vec<Line> = text.split('\n').map(Line::from).collect();
+        let mut sequence = "\r".to_owned();
+        up(&mut sequence, rows_above(&rows, self.columns) + 1);
+        self.put(&format!("{sequence}{CLEAR_BELOW}"));
+    }
+
     /// Whether there is no terminal any more.
     pub(crate) fn gone(&self) -> bool {
         self.gone
@@ -160,20 +172,7 @@ impl Screen {
         if finished.is_empty() && live == self.drawn && caret == self.caret {
             return;
         }
-        let mut text = format!("{BEGIN}\r");
-        up(&mut text, self.drawn.len().saturating_sub(1));
-        for line in finished {
-            text.push_str(&format!("{CLEAR_ROW}{}\r\n", line.written(self.look)));
-        }
-        for (index, line) in live.iter().enumerate() {
-            let is_last = index + 1 == live.len();
-            text.push_str(if is_last { CLEAR_BELOW } else { CLEAR_ROW });
-            text.push_str(&line.written(self.look));
-            text.push_str(if is_last { "" } else { "\r\n" });
-        }
-        if live.is_empty() {
-            text.push_str(CLEAR_BELOW);
-        }
+        let mut text = format!("{BEGIN}{}", frame(&self.drawn, finished, &live, self.look));
         if caret == Caret::Shown {
             text.push_str(SHOW_CURSOR);
         }
@@ -187,9 +186,15 @@ impl Screen {
             return;
         }
         let above = if reflows() { rows_above(&self.drawn, columns) } else { self.drawn.len() - 1 };
+        let above = above.min(rows.saturating_sub(1));
         let mut text = format!("{BEGIN}\r");
-        up(&mut text, above.min(rows.saturating_sub(1)));
-        text.push_str(&format!("{CLEAR_BELOW}{END}"));
+        up(&mut text, above);
+        // Row by row: where everything is cleared from the first row on, terminals move what was there into their
+        // history, and it would stay there.
+        text.push_str(CLEAR_ROW);
+        (0..above).for_each(|_| text.push_str(&format!("{DOWN}{CLEAR_ROW}")));
+        up(&mut text, above);
+        text.push_str(END);
         self.drawn.clear();
         self.caret = Caret::Hidden;
         self.put(&text);
@@ -232,12 +237,6 @@ fn rows_above(drawn: &[Line], columns: usize) -> usize {
 /// Nearly all terminals continue a row that became too long on the next one; xterm cuts it.
 fn reflows() -> bool {
     std::env::var_os("XTERM_VERSION").is_none()
-}
-
-fn up(text: &mut String, rows: usize) {
-    if rows > 0 {
-        text.push_str(&format!("\x1b[{rows}A"));
-    }
 }
 
 fn size() -> (usize, usize) {

@@ -105,6 +105,7 @@ const KEYS: &[[&str; 2]] = &[
     ["Enter", "send; Alt-Enter, Ctrl-J or a \\ before Enter begin another line"],
     ["Tab", "complete /commands, @files of the workspace and names of tools"],
     ["Up, Ctrl-R", "what was typed before; search it"],
+    ["Ctrl-O", "show what is folded: arguments, logs, results, thoughts"],
     ["Ctrl-C", "stop the model; on an empty line, twice, leave"],
     ["@picture.png", "an image goes along; of any other @file the model reads the name"],
 ];

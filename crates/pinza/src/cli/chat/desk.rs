@@ -22,7 +22,7 @@ use super::{
     picker,
     round::{Rounded, note},
 };
-use crate::terminal::{Editor, Line, Mode, Read, Screen};
+use crate::terminal::{Editor, Line, Mode, Read, Screen, wrapped};
 
 const PROMPT: &str = "› ";
 const LEAVING: &str = "Ctrl-C again or Ctrl-D to leave";
@@ -64,6 +64,9 @@ pub(super) struct Desk<'a> {
 impl Desk<'_> {
     async fn sit(&mut self, editor: Editor) -> Result {
         let mut keyboard = Keyboard::new(editor)?;
+        if self.screen.look().redraws {
+            keyboard.mode.hold_keys();
+        }
         let mut warned = false;
         loop {
             keyboard.editor()?.learn(self.words().await);
@@ -79,6 +82,10 @@ impl Desk<'_> {
                     self.say(LEAVING);
                     warned = true;
                 }
+                Read::Unfold(text) => {
+                    self.unfold(&text);
+                    keyboard.editor()?.begin_with(text);
+                }
                 Read::Message(text) => match self.message(text).await? {
                     Rounded::Answered { typed } | Rounded::Failed { typed } => {
                         keyboard.editor()?.begin_with(typed)
@@ -93,6 +100,16 @@ impl Desk<'_> {
                 },
             }
         }
+    }
+
+    /// Shows what the last round folded, in place of the line that is being typed.
+    fn unfold(&mut self, typed: &str) {
+        self.screen.take_back(&format!("{PROMPT}{typed}"));
+        let folded = self.screen.take_folded();
+        if folded.is_empty() {
+            return self.show([note("· nothing is folded")]);
+        }
+        self.show(folded);
     }
 
     async fn message(&mut self, text: String) -> Result<Rounded> {
@@ -138,7 +155,8 @@ impl Desk<'_> {
     }
 
     pub(super) fn say(&mut self, text: &str) {
-        self.show([Line::from(text)]);
+        let rows = wrapped(text, if self.screen.look().redraws { self.screen.width() } else { usize::MAX });
+        self.show(rows.iter().map(|row| Line::from(row.as_str())));
     }
 
     pub(super) fn show(&mut self, lines: impl IntoIterator<Item = Line>) {

@@ -1,6 +1,9 @@
 //! What is shown of a session that is gone on with: its last messages, as they looked when they came.
 
-use pinza::{agent::Talk, core::visible};
+use pinza::{
+    agent::{Message, Talk},
+    core::visible,
+};
 
 use super::round::{grouped, kept, note};
 use crate::terminal::{Line, Screen};
@@ -33,7 +36,15 @@ pub(super) fn past(screen: &mut Screen, talk: &Talk) {
             format!("… {} earlier messages (pinza sessions show {})", grouped(earlier), visible(talk.id()));
         screen.lines(&[note(&text)]);
     }
-    let lines: Vec<Line> = shown.into_iter().rev().flatten().collect();
+    let first = messages.len() - shown.len();
+    let mut lines: Vec<Line> = Vec::new();
+    for (index, message) in shown.into_iter().rev().enumerate() {
+        // What came of one message of the user stands apart from the next, as it did.
+        if index > 0 && matches!(messages[first + index], Message::User { .. }) {
+            lines.push(Line::default());
+        }
+        lines.extend(message);
+    }
     if !lines.is_empty() {
         screen.lines(&lines);
         screen.lines(&[Line::default()]);

@@ -39,7 +39,8 @@ impl Thought {
             return None;
         }
         let text = match self.took {
-            Some(Duration::ZERO) => "  ▸ thought".to_owned(),
+            // Kept thoughts have no time, and nobody noticed a short one.
+            Some(took) if took < Duration::from_secs(1) => "  ▸ thought".to_owned(),
             Some(took) => format!("  ▸ thought for {}", time(took)),
             None => {
                 let passed = now.saturating_duration_since(self.since).as_secs();

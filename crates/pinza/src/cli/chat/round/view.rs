@@ -266,12 +266,14 @@ impl View {
         }
     }
 
-    /// Words and thoughts are over when something else begins.
+    /// Words and thoughts are over when something else begins, also where lines of ours stand between.
     fn close(&mut self, now: Instant) {
-        match self.items.back_mut() {
-            Some(Item::Said { over, .. }) => *over = true,
-            Some(Item::Thought(thought)) => thought.end(now),
-            Some(Item::Call(_) | Item::Lines(_)) | None => {}
+        for item in &mut self.items {
+            match item {
+                Item::Said { over, .. } => *over = true,
+                Item::Thought(thought) => thought.end(now),
+                Item::Call(_) | Item::Lines(_) => {}
+            }
         }
     }
 
