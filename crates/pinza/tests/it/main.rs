@@ -18,6 +18,7 @@ mod upstreams;
 
 // Talking with models.
 mod chat;
+mod terminal;
 
 // The other commands.
 mod bench_tokens;
