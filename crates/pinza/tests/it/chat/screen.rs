@@ -333,7 +333,8 @@ fn survives(number: &str, reason: &str, end: impl Fn(&Terminal)) {
     // It goes on where it was, and shows it; results are in the order of their calls, whichever came first.
     let terminal = opened(&world, &["--session", "s"], 80, 24);
     let screen = terminal.wait("the past", |screen| screen.lines().last() == Some(PROMPT));
-    let lines: Vec<&str> = screen.lines().collect();
+    // After the greeting and the session's id.
+    let lines: Vec<&str> = screen.lines().skip(2).collect();
     assert!(lines[0] == "› go" && lines[1].contains(reason) && lines[1].starts_with("  ✗ exec"), "{screen}");
     assert!(lines[2].starts_with("  ✓ get_current_time Asia/Tokyo"), "{screen}");
     terminal.line("go on").wait_for("So it was.");
