@@ -22,6 +22,10 @@ pub(super) fn past(screen: &mut Screen, talk: &Talk) {
     let first = usize::from(talk.record().summary.is_some());
     for index in (messages.len().saturating_sub(MESSAGES).max(first)..messages.len()).rev() {
         let mut lines = kept(screen, &messages[index], messages.get(index + 1));
+        if matches!(messages[index], Message::User { .. }) {
+            // It stood apart from what came before it.
+            lines.insert(0, Line::default());
+        }
         if rows + lines.len() > limit && !shown.is_empty() {
             break;
         }
@@ -36,14 +40,9 @@ pub(super) fn past(screen: &mut Screen, talk: &Talk) {
             format!("… {} earlier messages (pinza sessions show {})", grouped(earlier), visible(talk.id()));
         screen.lines(&[note(&text)]);
     }
-    let first = messages.len() - shown.len();
-    let mut lines: Vec<Line> = Vec::new();
-    for (index, message) in shown.into_iter().rev().enumerate() {
-        // What came of one message of the user stands apart from the next, as it did.
-        if index > 0 && matches!(messages[first + index], Message::User { .. }) {
-            lines.push(Line::default());
-        }
-        lines.extend(message);
+    let mut lines: Vec<Line> = shown.into_iter().rev().flatten().collect();
+    if lines.first() == Some(&Line::default()) {
+        lines.remove(0);
     }
     if !lines.is_empty() {
         screen.lines(&lines);
