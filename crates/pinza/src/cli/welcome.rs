@@ -136,10 +136,7 @@ impl Here {
                 ["pinza call get_current_time timezone=Asia/Tokyo".to_owned(), "call a tool".to_owned()]
             }),
             Some(own),
-            Some([
-                "pinza mcp install claude-code".to_owned(),
-                "give these tools to an agent that you have".to_owned(),
-            ]),
+            Some(["pinza mcp install claude-code".to_owned(), "give these tools to your agent".to_owned()]),
             Some(["pinza tools list".to_owned(), "see what there is".to_owned()]),
         ];
         ideas.into_iter().flatten().take(3).collect()

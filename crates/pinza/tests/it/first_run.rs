@@ -31,7 +31,7 @@ fn a_terminal_is_greeted() {
 Three things to try:
   pinza call get_current_time timezone=Asia/Tokyo  call a tool
   pinza tools new greet                            begin a tool of your own
-  pinza mcp install claude-code                    give these tools to an agent that you have
+  pinza mcp install claude-code                    give these tools to your agent
 
 pinza help has the rest.
 ";

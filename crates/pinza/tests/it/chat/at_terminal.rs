@@ -97,7 +97,7 @@ fn commands_and_completion() {
     let seat = seat.types("/load nothing\r").shows("error: ").shows("nothing");
     let seat = seat.types("/load\r").shows("which group?");
     let seat = seat.types("/skills\r").shows("  ");
-    let seat = seat.types("/tokens\r").shows("0 tokens in");
+    let seat = seat.types("/tokens\r").shows("nothing was sent yet");
     let seat = seat.types("/model\r").shows("m of openai");
     let seat = seat.types("/agent nobody\r").shows("there is no agent 'nobody'");
     let seat = seat.types("/undo\r").shows("there is no message to take back");

@@ -391,7 +391,7 @@ fn a_session_without_records_says_so() {
     check(&world.pinza, &["sessions", "show", "new", "--receipt"], 1, "", unknown);
 }
 
-/// The last line of a chat at a terminal.
+/// Among the last lines of a chat at a terminal, before the one that says how to come back.
 #[test]
 fn a_chat_at_a_terminal_ends_with_what_it_cost() {
     let world = World::new(Provider::OpenAi, [Turn::text("Hello.")]);
@@ -400,7 +400,7 @@ fn a_chat_at_a_terminal_ends_with_what_it_cost() {
     let terminal = Terminal::start_whole(&world.pinza, &chat).shows("› ", 1).answer("hi\n");
     let (code, screen, _) = terminal.shows("Hello.", 1).shows("› ", 2).answer("\x04").end();
     assert_eq!(code, Some(0), "{screen}");
-    let last = screen.trim_end().lines().last().unwrap_or_default();
+    let last = screen.trim_end().lines().rev().nth(1).unwrap_or_default().trim_end();
     let told = last.contains("tools: ") && last.contains(" tokens in 1 request; sending all ");
     assert!(told && last.ends_with(')'), "{screen}");
     // Whoever says nothing has nothing to pay.

@@ -1,4 +1,4 @@
-//! The first minutes: a chat when no model is set up.
+//! The first minutes: `pinza` alone, and a chat when no model is set up.
 
 use pinza_testkit::{
     Program, Terminal,
@@ -10,6 +10,18 @@ use crate::support::{fine, pinza};
 
 fn start(pinza: &Program, arguments: &[&str], env: &[(&str, &str)]) -> Terminal {
     Terminal::start(&pinza.command(arguments), env, COLUMNS, ROWS)
+}
+
+#[test]
+fn pinza_alone_greets() {
+    let pinza = pinza();
+    let terminal = start(&pinza, &[], &[]);
+    assert_eq!(terminal.gone(), Some(0));
+    let screen = terminal.screen();
+    for part in ["  tools  ", "groups     fs", "workspace", "Three things to try"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    compare(&terminal, "greeting");
 }
 
 #[test]
