@@ -5,8 +5,6 @@
 //! one. Every row is cleared just before it is written and not all of them beforehand: terminals that do not
 //! know the marks do not flicker either.
 
-mod keys;
-mod raw;
 mod text;
 
 use std::io::Write as _;
@@ -14,12 +12,8 @@ use std::io::Write as _;
 use rustix::termios::tcgetwinsize;
 use unicode_width::UnicodeWidthStr as _;
 
-use self::raw::Raw;
-pub(crate) use self::{
-    keys::{Key, Keys},
-    text::{cut, flowing, wrapped},
-};
-use super::{Line, Look};
+pub(crate) use self::text::{cut, flowing, wrapped};
+use super::{Line, Look, Raw};
 
 /// Where a terminal does not say how big it is.
 const COLUMNS: usize = 80;
