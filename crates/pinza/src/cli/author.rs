@@ -18,8 +18,9 @@ use serde_json::{Value, json};
 use super::{
     Done, Global, Result,
     args::{NewTool, TestTools},
+    near::near,
     session::{self, Session},
-    tools::problem_line,
+    tools::why_missing,
 };
 use crate::{home::Home, terminal::Printer};
 
@@ -329,20 +330,14 @@ fn test_files(directories: &[PathBuf], names: &[String]) -> Result<Vec<(String, 
     files.sort();
     if let Some(unknown) = names.iter().find(|name| !files.iter().any(|(tool, _)| tool == *name)) {
         let message = format!("There is no test file '{}.test.json'", visible(unknown));
-        let hint = "Tests stand beside the tool; name its directory with --tools.";
+        let hint = match near(unknown, files.iter().map(|(tool, _)| tool.as_str()), 0.8).as_slice() {
+            [] => "Tests stand beside the tool; name its directory with --tools.".to_owned(),
+            near => format!("Did you mean {}?", visible(&near.join(", "))),
+        };
         return Err(ToolError::new(ErrorKind::NotFound, message).hint(hint).into());
     }
     files.retain(|(tool, _)| names.is_empty() || names.contains(tool));
     Ok(files)
-}
-
-/// What is wrong with the files that a test stands beside.
-fn why_missing(session: &Session, base: &str) -> Option<String> {
-    let is_beside = |problem: &&super::session::Problem| {
-        let file = problem.file.as_deref().map(Path::new).and_then(Path::file_stem);
-        file.is_some_and(|stem| stem == base)
-    };
-    session.faults.iter().find(is_beside).map(|problem| format!(": {}", problem_line(problem)))
 }
 
 /// Runs a case in the real sandbox; `None` if it went as expected, else what was different.
@@ -361,8 +356,10 @@ fn run_case(global: &Global, tool: &str, case: Case) -> Result<Option<String>> {
     let text = match (&outcome.result, case.error) {
         (Err(error), Some(code)) if error.kind.code() == code => return Ok(None),
         (Err(error), _) => {
-            let why = if error.kind == ErrorKind::ToolNotFound { why_missing(&session, tool) } else { None };
-            return Ok(Some(format!("answered {error}{}", why.unwrap_or_default())));
+            let is_missing = error.kind == ErrorKind::ToolNotFound;
+            let why = is_missing.then(|| why_missing(&session, tool)).flatten();
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            return Ok(Some(format!("answered {error}{why}")));
         }
         (Ok(output), Some(code)) => {
             return Ok(Some(format!("expected the error {code}, got: {}", output.as_text())));

@@ -9,7 +9,12 @@ use pinza::core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Done, Global, Result, args::Call, session::Session};
+use super::{
+    Done, Global, Result,
+    args::Call,
+    session::Session,
+    tools::{not_loaded, why_missing},
+};
 use crate::terminal::Printer;
 
 pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
@@ -17,7 +22,9 @@ pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
     let (session, _store) = Session::open_noting(global)?;
     printer.problems(&session.problems);
     // A script that did not load matters when the tool is missing; else it is `tools list`'s to say.
-    if global.verbose || session.pinza.snapshot().get(&call.name).is_none() {
+    let is_missing = session.pinza.snapshot().get(&call.name).is_none();
+    let missing = is_missing.then(|| why_missing(&session, &call.name)).flatten();
+    if global.verbose || is_missing {
         printer.problems(&session.faults);
     }
     let arguments = arguments(&call, &session.pinza.snapshot())?;
@@ -54,7 +61,10 @@ pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
             );
             Ok(Done::Well)
         }
-        Err(error) => {
+        Err(mut error) => {
+            if let Some(why) = missing {
+                error.hint = Some(not_loaded(&why));
+            }
             printer.json_or(
                 || {
                     json!({

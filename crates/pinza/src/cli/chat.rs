@@ -122,7 +122,7 @@ struct Chatting<'a> {
 impl Chatting<'_> {
     async fn say_once(&self, text: String) -> Result {
         let mut talk = self.open().await?;
-        let said = self.say(&mut talk, vec![Content::text(text)]).await?;
+        let said = self.say(&mut talk, vec![Content::text(text)], CancellationToken::new()).await?;
         Ok(if said { Done::Well } else { Done::Answered })
     }
 
@@ -141,7 +141,8 @@ impl Chatting<'_> {
             signals.abort();
             let Some(line) = line else { break };
             if !line.trim().is_empty() {
-                all_well &= self.say(&mut talk, vec![Content::text(line)]).await?;
+                let content = vec![Content::text(line)];
+                all_well &= self.say(&mut talk, content, CancellationToken::new()).await?;
             }
         }
         Ok(if all_well { Done::Well } else { Done::Answered })
@@ -158,8 +159,12 @@ impl Chatting<'_> {
     }
 
     /// Tells whether it was answered.
-    async fn say(&self, talk: &mut Talk, content: Vec<Content>) -> Result<bool> {
-        let cancellation = CancellationToken::new();
+    async fn say(
+        &self,
+        talk: &mut Talk,
+        content: Vec<Content>,
+        cancellation: CancellationToken,
+    ) -> Result<bool> {
         let signals = cancel_on_signal(cancellation.clone())?;
         let stage = self.stage(cancellation, shown::events(self.global, &self.id));
         let said = talk.say(content, &self.setup, &stage).await;

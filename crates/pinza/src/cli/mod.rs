@@ -28,6 +28,7 @@ mod journal;
 mod mcp;
 mod memory;
 mod module;
+mod near;
 mod policy;
 mod receipt;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use pinza::{
 use serde_json::json;
 
 use self::place::Place;
-use super::{Done, Global, Result, args::Module};
+use super::{Done, Global, Result, args::Module, near::near};
 use crate::{
     home::Home,
     terminal::{Printer, ask, is_interactive},
@@ -47,8 +47,8 @@ fn remove(global: &Global, printer: &Printer, home: &Home, name: &str) -> Result
 
 /// There is no such module; near names are.
 fn unknown(home: &Home, name: &str) -> ToolError {
-    let known = place::all(home).into_iter().map(|place| place.name);
-    let near = known.filter(|known| strsim::jaro_winkler(known, name) > 0.8).collect::<Vec<_>>();
+    let known: Vec<String> = place::all(home).into_iter().map(|place| place.name).collect();
+    let near = near(name, known.iter().map(String::as_str), 0.8);
     let error = ToolError::new(ErrorKind::NotFound, format!("There is no module '{}'", visible(name)));
     match near.first() {
         Some(near) => error.hint(format!("Did you mean '{near}'?")),

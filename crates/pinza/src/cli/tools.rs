@@ -1,5 +1,7 @@
 //! `pinza tools`: which tools there are, and which are switched on.
 
+use std::path::Path;
+
 use pinza::{
     ToolError,
     core::{Entry, ErrorKind, SECTIONS, selects},
@@ -213,10 +215,27 @@ fn change(printer: &Printer, session: &Session, edit: impl FnOnce(&mut Array) ->
 fn unknown(session: &Session, name: &str) -> ToolError {
     let error =
         ToolError::new(ErrorKind::ToolNotFound, format!("Tool '{}' not found", pinza::core::visible(name)));
+    if let Some(why) = why_missing(session, name) {
+        return error.hint(not_loaded(&why));
+    }
     match session.pinza.snapshot().near_names(name).as_slice() {
         [] => error.hint("See what there is: pinza tools list"),
         near => error.hint(format!("Did you mean {}?", near.join(", "))),
     }
+}
+
+/// What is wrong with the files that have this name.
+pub(crate) fn why_missing(session: &Session, name: &str) -> Option<String> {
+    let is_its = |problem: &&Problem| {
+        let file = problem.file.as_deref().map(Path::new).and_then(Path::file_stem);
+        file.is_some_and(|stem| stem == name)
+    };
+    session.faults.iter().find(is_its).map(problem_line)
+}
+
+/// The hint for whoever misses a tool that is there and broken.
+pub(crate) fn not_loaded(why: &str) -> String {
+    format!("It could not be loaded: {}", pinza::core::visible(why))
 }
 
 /// Problems as lines for people.

@@ -24,7 +24,7 @@ use rustyline::{
 
 pub(crate) use self::{
     complete::{CommandWord, Words},
-    question::{Asked, Raw, question, secret},
+    question::{Asked, question, secret},
 };
 use self::{helper::Helper, history::History};
 use super::Look;

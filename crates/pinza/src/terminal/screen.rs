@@ -6,8 +6,6 @@
 //! know the marks do not flicker either.
 
 mod frame;
-mod keys;
-mod raw;
 mod text;
 
 use std::io::Write as _;
@@ -15,15 +13,9 @@ use std::io::Write as _;
 use rustix::termios::tcgetwinsize;
 use unicode_width::UnicodeWidthStr as _;
 
-use self::{
-    frame::{CLEAR_BELOW, CLEAR_ROW, frame, up},
-    raw::Raw,
-};
-pub(crate) use self::{
-    keys::{Key, Keys},
-    text::{cut, flowing, wrapped},
-};
-use super::{Line, Look};
+use self::frame::{CLEAR_BELOW, CLEAR_ROW, frame, up};
+pub(crate) use self::text::{cut, flowing, wrapped};
+use super::{Line, Look, Raw};
 
 /// Where a terminal does not say how big it is.
 const COLUMNS: usize = 80;

@@ -3,6 +3,7 @@
 mod at_terminal;
 mod first_time;
 mod flows;
+mod gone;
 mod limits;
 mod loading;
 mod memory;

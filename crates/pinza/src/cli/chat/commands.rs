@@ -7,7 +7,10 @@ mod whom;
 
 use pinza::core::visible;
 
-use super::{super::Result, desk::Desk};
+use super::{
+    super::{Result, near::near},
+    desk::Desk,
+};
 use crate::terminal::{CommandWord, Words};
 
 /// What a command leaves to be done.
@@ -115,7 +118,7 @@ pub(super) async fn run(desk: &mut Desk<'_>, typed: &str) -> Result<Next> {
     let (name, argument) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
     let argument = argument.trim();
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-        anyhow::bail!("there is no command /{}{}", visible(name), near(name));
+        anyhow::bail!("there is no command /{}{}", visible(name), meant(name));
     };
     if !argument.is_empty() && command.argument.is_empty() {
         anyhow::bail!("/{name} stands alone");
@@ -149,12 +152,8 @@ fn help(desk: &mut Desk<'_>) {
     desk.rows(KEYS.iter().map(|row| row.map(str::to_owned)));
 }
 
-fn near(name: &str) -> String {
-    let likeness = |known: &str| strsim::jaro_winkler(known, name);
-    let mut near: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
-    near.retain(|known| likeness(known) > 0.75);
-    near.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
-    near.truncate(3);
+fn meant(name: &str) -> String {
+    let near = near(name, COMMANDS.iter().map(|command| command.name), 0.75);
     if near.is_empty() {
         return "; /help shows them all".to_owned();
     }
@@ -206,7 +205,7 @@ mod tests {
             ("sesions", "; did you mean /sessions"),
             ("modle", "; did you mean /model"),
         ] {
-            assert!(near(typed).starts_with(expected), "{typed}: {}", near(typed));
+            assert!(meant(typed).starts_with(expected), "{typed}: {}", meant(typed));
         }
     }
 }

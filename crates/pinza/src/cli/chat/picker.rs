@@ -1,19 +1,23 @@
 //! Choosing one of several: with the arrows or by its number.
 
+use anstyle::Style;
 use anyhow::Context as _;
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, read};
 use pinza::{
     core::visible,
     state::{Session, Store},
 };
 
+use rustix::time::Timespec;
+
 use super::super::{Result, journal, sessions::when};
-use crate::terminal::{Look, Raw, ask, cut, write_stdout};
+use crate::terminal::{Caret, Key, KeyReader, Line, Look, Screen, ask, cut, write_stdout};
 
 /// How many sessions are looked through.
 const SESSIONS: usize = 200;
 /// How many rows are shown at once.
 const ROWS: usize = 12;
+/// How often one who waits for a key looks whether the terminal has another size.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// One of the sessions in which something was said, the newest first; none if it is left.
 pub(super) async fn pick_session(store: &Store, look: Look) -> Result<Option<Session>> {
@@ -43,30 +47,20 @@ pub(super) fn pick(title: &str, rows: &[String], look: Look) -> Result<Option<us
         return Ok(pick_by_number(title, rows));
     }
     let mut list = List { rows: rows.len(), at: 0, first: 0, typed: String::new() };
-    let _raw = Raw::new()?;
-    let mut drawn = 0;
-    let picked = loop {
-        let (columns, height) = crossterm::terminal::size().unwrap_or((80, 24));
-        let room = ROWS.min(usize::from(height).saturating_sub(2).max(1));
-        list.scroll(room);
-        let columns = usize::from(columns);
-        let shown = list.drawn(rows, room, columns, look);
-        let heading =
-            cut(&format!("{title}  (↑ ↓ or a number, Enter; Esc leaves)"), columns.saturating_sub(1));
-        write_stdout(format!("{}{heading}\r\n{}", erased(drawn), shown.concat()).as_bytes());
-        drawn = shown.len() + 1;
-        let Event::Key(key) = read().context("cannot read from the terminal")? else { continue };
-        if let Some(picked) = list.key(key) {
-            break picked;
+    let (mut screen, mut keys) = (Screen::new(look, false), KeyReader::default());
+    screen.seize().context("cannot use this terminal")?;
+    let heading = format!("{title}  (↑ ↓ or a number, Enter; Esc leaves)");
+    loop {
+        screen.measure();
+        let shown = list.drawn(&heading, rows, screen.width(), screen.height());
+        screen.draw(&[], shown, Caret::Hidden);
+        if screen.gone() {
+            return Ok(None);
         }
-    };
-    write_stdout(erased(drawn).as_bytes());
-    Ok(picked)
-}
-
-/// Goes so many rows up and clears all below.
-fn erased(rows: usize) -> String {
-    if rows == 0 { String::new() } else { format!("\x1b[{rows}A\r\x1b[J") }
+        if let Some(picked) = keys.next_within(&LOOK).and_then(|key| list.key(key)) {
+            return Ok(picked);
+        }
+    }
 }
 
 fn pick_by_number(title: &str, rows: &[String]) -> Option<usize> {
@@ -97,28 +91,22 @@ struct List {
 
 impl List {
     /// What a key does; the choice, where it makes one.
-    fn key(&mut self, key: KeyEvent) -> Option<Option<usize>> {
-        if key.kind == KeyEventKind::Release {
-            return None;
-        }
+    fn key(&mut self, key: Key) -> Option<Option<usize>> {
         let last = self.rows - 1;
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Char('c' | 'd') if control => return Some(None),
-            KeyCode::Esc | KeyCode::Char('q') => return Some(None),
-            KeyCode::Enter => return Some(Some(self.at)),
-            KeyCode::Char('j' | 'm') if control => return Some(Some(self.at)),
-            KeyCode::Char(digit) if digit.is_ascii_digit() => {
+        match key {
+            Key::Ctrl('c' | 'd') | Key::Escape | Key::Char('q') | Key::Gone => return Some(None),
+            Key::Enter | Key::Break => return Some(Some(self.at)),
+            Key::Char(digit) if digit.is_ascii_digit() => {
                 self.typed.push(digit);
                 return self.number();
             }
-            KeyCode::Up | KeyCode::Char('k') => self.at = self.at.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.at = (self.at + 1).min(last),
-            KeyCode::PageUp => self.at = self.at.saturating_sub(ROWS),
-            KeyCode::PageDown => self.at = (self.at + ROWS).min(last),
-            KeyCode::Home => self.at = 0,
-            KeyCode::End => self.at = last,
-            _ => {}
+            Key::Up | Key::Char('k') => self.at = self.at.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.at = (self.at + 1).min(last),
+            Key::PageUp => self.at = self.at.saturating_sub(ROWS),
+            Key::PageDown => self.at = (self.at + ROWS).min(last),
+            Key::Home => self.at = 0,
+            Key::End => self.at = last,
+            Key::Char(_) | Key::Ctrl(_) | Key::Backspace | Key::Paste(_) => {}
         }
         self.typed.clear();
         None
@@ -137,18 +125,18 @@ impl List {
         self.first = self.first.min(self.at).max((self.at + 1).saturating_sub(room));
     }
 
-    fn drawn(&self, rows: &[String], room: usize, columns: usize, look: Look) -> Vec<String> {
-        let bold = anstyle::Style::new().bold();
-        let shown = rows.iter().enumerate().skip(self.first).take(room);
+    /// The heading and the rows around the place, as many as there is room for.
+    fn drawn(&mut self, heading: &str, rows: &[String], columns: usize, height: usize) -> Vec<Line> {
+        let room = ROWS.min(height.saturating_sub(2).max(1));
+        self.scroll(room);
+        let fitting = |text: &str| cut(text, columns.saturating_sub(1));
         let row = |(place, row): (usize, &String)| {
-            let mark = if place == self.at { "›" } else { " " };
-            let text = cut(&format!("{mark} {:>3}. {row}", place + 1), columns.saturating_sub(1));
-            match place == self.at && look.colour {
-                true => format!("{bold}{text}{bold:#}\r\n"),
-                false => format!("{text}\r\n"),
-            }
+            let is_here = place == self.at;
+            let (mark, style) = if is_here { ("›", Style::new().bold()) } else { (" ", Style::new()) };
+            Line::from(vec![(style, fitting(&format!("{mark} {:>3}. {row}", place + 1)))])
         };
-        shown.map(row).collect()
+        let shown = rows.iter().enumerate().skip(self.first).take(room).map(row);
+        std::iter::once(Line::from(fitting(heading).as_str())).chain(shown).collect()
     }
 }
 
@@ -158,27 +146,26 @@ mod tests {
 
     #[test]
     fn arrows_numbers_and_the_ends_of_the_list() {
-        let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
         let mut list = List { rows: 20, at: 0, first: 0, typed: String::new() };
-        let mut press = |code, at| {
-            assert_eq!(list.key(key(code)), None);
+        let mut press = |key: Key, at| {
+            assert_eq!(list.key(key.clone()), None);
             list.scroll(5);
-            assert_eq!(list.at, at, "{code:?}");
-            assert!((list.first..list.first + 5).contains(&at), "{code:?}: {} is out of sight", at);
+            assert_eq!(list.at, at, "{key:?}");
+            assert!((list.first..list.first + 5).contains(&at), "{key:?}: {} is out of sight", at);
         };
-        press(KeyCode::Up, 0);
-        press(KeyCode::Down, 1);
-        press(KeyCode::End, 19);
-        press(KeyCode::Down, 19);
-        press(KeyCode::Char('1'), 0);
-        press(KeyCode::Char('7'), 16);
-        press(KeyCode::Char('9'), 16);
-        press(KeyCode::Char('3'), 2);
-        press(KeyCode::Home, 0);
-        press(KeyCode::PageDown, 12);
-        assert_eq!(list.key(key(KeyCode::Enter)), Some(Some(12)));
-        assert_eq!(list.key(key(KeyCode::Esc)), Some(None));
-        let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(list.key(control), Some(None));
+        press(Key::Up, 0);
+        press(Key::Down, 1);
+        press(Key::End, 19);
+        press(Key::Down, 19);
+        press(Key::Char('1'), 0);
+        press(Key::Char('7'), 16);
+        press(Key::Char('9'), 16);
+        press(Key::Char('3'), 2);
+        press(Key::Home, 0);
+        press(Key::PageDown, 12);
+        assert_eq!(list.key(Key::Enter), Some(Some(12)));
+        for key in [Key::Escape, Key::Ctrl('c'), Key::Gone] {
+            assert_eq!(list.key(key), Some(None));
+        }
     }
 }

@@ -39,7 +39,7 @@ pub(super) use self::{
     style::{grouped, note},
 };
 use super::{super::Result, Chatting};
-use crate::terminal::{Caret, Key, Keys, Line, Screen, image};
+use crate::terminal::{Caret, Key, Keys, Line, Screen, image, terminal_gone};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(33);
@@ -70,9 +70,7 @@ impl Chatting<'_> {
         content: Vec<Content>,
     ) -> Result<Rounded> {
         if !screen.look().redraws {
-            let is_answered = self.say(talk, content).await?;
-            let typed = String::new();
-            return Ok(if is_answered { Rounded::Answered { typed } } else { Rounded::Failed { typed } });
+            return self.plain_round(talk, content).await;
         }
         let cancellation = CancellationToken::new();
         let (telling, events) = unbounded_channel();
@@ -100,6 +98,30 @@ impl Chatting<'_> {
         };
         let said = round.follow(talk.say(content, &self.setup, &stage), &mut outside).await;
         Ok(round.end(said, outside))
+    }
+
+    /// The same where nothing is drawn again. No key is read meanwhile, so that somebody has to look whether there still
+    /// is a terminal.
+    async fn plain_round(&self, talk: &mut Talk, content: Vec<Content>) -> Result<Rounded> {
+        let cancellation = CancellationToken::new();
+        let leaving = async {
+            tokio::select! {
+                told = told_to_leave() => told?,
+                () = terminal_gone() => {}
+            }
+            cancellation.cancel();
+            // What was said so far is kept, if that does not take long.
+            tokio::time::sleep(GRACE).await;
+            anyhow::Ok(Rounded::Leave)
+        };
+        let typed = String::new();
+        tokio::select! {
+            said = self.say(talk, content, cancellation.clone()) => match said? {
+                true => Ok(Rounded::Answered { typed }),
+                false => Ok(Rounded::Failed { typed }),
+            },
+            left = leaving => left,
+        }
     }
 }
 

@@ -6,7 +6,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+};
 
 use super::Typed;
 use crate::terminal::write_stdout;
@@ -49,7 +52,11 @@ fn line(interrupted: &AtomicBool) -> anyhow::Result<Option<String>> {
         let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK));
         if ready.is_ok_and(|count| count > 0) {
             let mut bytes = Vec::new();
-            stdin.lock().read_until(b'\n', &mut bytes).context("cannot read from the terminal")?;
+            match stdin.lock().read_until(b'\n', &mut bytes) {
+                // A terminal that is gone has no more to say.
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::IO) => {}
+                read => drop(read.context("cannot read from the terminal")?),
+            }
             return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
         }
     }

@@ -2,7 +2,9 @@
 
 use std::{
     io::{Read as _, Write as _},
+    os::fd::AsFd as _,
     process::Child,
+    time::{Duration, Instant},
 };
 
 use pinza_testkit::{Program, model::Provider};
@@ -29,6 +31,9 @@ pub(super) const UP: &str = "\x1b[A";
 const PROMPT: &str = "\x1b[1m› \x1b[0m";
 const PLAIN_PROMPT: &str = "› ";
 
+/// How long the program may take to end.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
 pub(super) struct Seat {
     pty: Pty,
     child: Child,
@@ -48,12 +53,28 @@ impl Seat {
         Self { pty, child: command.spawn(pts).unwrap(), screen: String::new(), seen: 0, prompt }
     }
 
+    /// The same at a terminal that is not the program's controlling one: no signal tells that it is gone.
+    pub(super) fn aside(pinza: &Program, arguments: &[&str]) -> Self {
+        let (pty, pts) = pty_process::blocking::open().unwrap();
+        pty.resize(Size::new(40, 100)).unwrap();
+        let end = || pts.as_fd().try_clone_to_owned().unwrap();
+        let mut command = pinza.command(arguments);
+        command.env("TERM", "xterm-256color").stdin(end()).stdout(end()).stderr(end());
+        let prompt = if arguments.contains(&"--plain") { PLAIN_PROMPT } else { PROMPT };
+        Self { pty, child: command.spawn().unwrap(), screen: String::new(), seen: 0, prompt }
+    }
+
     /// A chat with the world's model, when it waits for the first message.
     pub(super) fn chat(world: &World, more: &[&str]) -> Self {
+        Self::chat_by(Self::start, world, more)
+    }
+
+    /// A chat that is started in one of the ways above.
+    pub(super) fn chat_by(start: fn(&Program, &[&str]) -> Self, world: &World, more: &[&str]) -> Self {
         let (base, provider) = (world.model.base_url(world.provider), world.provider.to_string());
         let mut arguments = vec!["chat", "--provider", &provider, "--base-url", &base, "--model", "m"];
         arguments.extend(more);
-        Self::start(&world.pinza, &arguments)
+        start(&world.pinza, &arguments)
     }
 
     fn look(&mut self) -> bool {
@@ -102,6 +123,25 @@ impl Seat {
         while self.look() {}
         let code = self.child.wait().unwrap().code();
         (code, self.screen)
+    }
+
+    /// Takes the terminal away. The exit code of the program, which has to end by itself.
+    #[track_caller]
+    pub(super) fn hang_up(self) -> Option<i32> {
+        let Self { pty, mut child, screen, .. } = self;
+        drop(pty);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status.code();
+            }
+            if Instant::now() > deadline {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("the program outlives its terminal; on the screen: {screen}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Whether lines are read as a shell reads them: shown, and by the line.

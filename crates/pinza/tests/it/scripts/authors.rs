@@ -250,6 +250,9 @@ fn test_files_that_are_none() {
     check(&pinza, &["tools", "test"], 1, "", stderr);
     let stderr = "error: not_found: There is no test file 'weather.test.json'\nhint: [..]\n";
     check(&pinza, &["tools", "test", "weather"], 1, "", stderr);
+    test_file(&pinza, &json!([{"contains": ""}]));
+    let stderr = "error: not_found: There is no test file 'wether.test.json'\nhint: Did you mean weather?\n";
+    check(&pinza, &["tools", "test", "wether"], 1, "", stderr);
     for (cases, reason) in [
         (json!([{"arguments": {}}]), "error: a case of weather expects nothing: [..]\n"),
         (json!({}), "error: [..]weather.test.json is not a list of cases: [..]\n"),
@@ -273,9 +276,16 @@ fn a_tool_that_does_not_load_says_why_wherever_it_is_asked_for() {
     let stdout =
         format!("FAILED  broken: case 0\n        answered {missing}: {reason}\n0 passed, 1 failed\n");
     check(&pinza, &["tools", "test"], 1, &stdout, "");
-    let stderr = format!("warning: {reason}\nerror: {missing}\n...");
+    let hint = format!("It could not be loaded: {reason}");
+    let stderr = format!("warning: {reason}\nerror: {missing}\nhint: {hint}\n");
     check(&pinza, &["tools", "show", "broken"], 1, "", &stderr);
     check(&pinza, &["call", "broken"], 1, "", &stderr);
+    // A program reads no warnings, only the hint.
+    let answer = check_call(&pinza, &["broken"], Err(("tool_not_found", "Tool 'broken' not found")));
+    assert!(
+        answer["hint"].as_str().unwrap().ends_with("broken.js: line 2, column 11: Unexpected token"),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -72,9 +72,7 @@ impl Card {
             Key::Ctrl('o') => Pressed::Whole,
             // What is pasted was not written as an answer.
             Key::Paste(_) => Pressed::Typing(key),
-            Key::Char(_) | Key::Ctrl(_) | Key::Enter | Key::Break | Key::Backspace | Key::Gone => {
-                Pressed::Nothing
-            }
+            _ => Pressed::Nothing,
         }
     }
 

@@ -28,7 +28,7 @@ impl Typed {
                 self.waiting.push(text.clone());
                 return Some(text);
             }
-            Key::Enter | Key::Escape | Key::Ctrl(_) | Key::Gone => {}
+            _ => {}
         }
         None
     }

@@ -1,9 +1,10 @@
-//! Keys, as a terminal in raw mode sends them, read on a thread of their own.
+//! Keys, as a terminal in raw mode sends them: on a thread of their own, or one after the other.
 //!
 //! Bytes are read and understood here, because a reader of keys that keeps bytes for later would take them from the
-//! editor, which reads the same terminal between rounds. Whatever was read and not used is handed back.
+//! editor, which reads the same terminal between rounds. Whatever was read and not used is handed back. And a terminal
+//! that is gone is a key too, so that nobody waits there for ever.
 
-use std::{os::fd::OwnedFd, sync::Arc, thread::JoinHandle};
+use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc, thread::JoinHandle, time::Duration};
 
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
@@ -15,6 +16,8 @@ const ESCAPE: u8 = 0x1b;
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// How long the rest of a sequence may take; after that an escape was the key.
 const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
+/// How often is looked whether the terminal is gone, where no key is read.
+const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
@@ -26,6 +29,12 @@ pub(crate) enum Key {
     Break,
     Backspace,
     Escape,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
     /// All of it is one, whatever characters it has.
     Paste(String),
     /// The terminal is gone.
@@ -77,37 +86,74 @@ impl Drop for Keys {
     }
 }
 
-fn listen(stop: &OwnedFd, told: &UnboundedSender<Key>) {
-    let stdin = std::io::stdin();
-    let mut parser = Parser::default();
-    loop {
-        let patience = parser.is_inside_escape().then_some(&REST);
-        let mut watched = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
-        match poll(&mut watched, patience) {
-            Err(Errno::INTR) => continue,
-            Err(_) => break,
-            Ok(0) => {
-                parser.flush(&mut |key| drop(told.send(key)));
-                continue;
-            }
-            Ok(_) => {}
-        }
-        let (input, stopped) = (watched[0].revents(), !watched[1].revents().is_empty());
-        if stopped {
-            parser.flush(&mut |key| drop(told.send(key)));
-            return;
-        }
-        if !input.is_empty() {
-            let mut bytes = [0; 1024];
-            match rustix::io::read(&stdin, &mut bytes) {
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                Ok(count) if count > 0 => parser.push(&bytes[..count], &mut |key| drop(told.send(key))),
-                // A terminal that was closed ends, or is an error.
-                Ok(_) | Err(_) => break,
+/// Keys one after the other, for whoever waits for nothing else. No byte is taken beyond the key that is asked for:
+/// what was typed ahead is for whoever reads next.
+#[derive(Default)]
+pub(crate) struct KeyReader {
+    parser: Parser,
+    ready: VecDeque<Key>,
+}
+
+impl KeyReader {
+    /// The next key; for ever [`Key::Gone`] once the terminal is gone. Blocking.
+    pub(crate) fn next(&mut self) -> Key {
+        loop {
+            if let Some(key) = self.wait(None) {
+                return key;
             }
         }
     }
+
+    /// The next key, unless none comes within this time. Blocking.
+    pub(crate) fn next_within(&mut self, patience: &Timespec) -> Option<Key> {
+        self.wait(Some(patience))
+    }
+
+    fn wait(&mut self, patience: Option<&Timespec>) -> Option<Key> {
+        if self.ready.is_empty() {
+            let heard = self.parser.hear(None, patience, &mut [0], &mut |key| self.ready.push_back(key));
+            if heard == Heard::Gone {
+                self.ready.push_back(Key::Gone);
+            }
+        }
+        self.ready.pop_front()
+    }
+}
+
+/// Comes back once the terminal is gone, without taking a key from anybody.
+pub(crate) async fn terminal_gone() {
+    let stdin = std::io::stdin();
+    loop {
+        let mut watched = [PollFd::new(&stdin, PollFlags::empty())];
+        let looked = poll(&mut watched, Some(&Timespec::default()));
+        // Asked for or not, these are told.
+        if looked.is_ok() && watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
+            return;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+fn listen(stop: &OwnedFd, told: &UnboundedSender<Key>) {
+    let mut parser = Parser::default();
+    let mut bytes = [0; 1024];
+    loop {
+        match parser.hear(Some(stop), None, &mut bytes, &mut |key| drop(told.send(key))) {
+            Heard::Something => {}
+            Heard::Stop => return,
+            Heard::Gone => break,
+        }
+    }
     let _ = told.send(Key::Gone);
+}
+
+/// What came of waiting.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    /// Bytes, or none in time.
+    Something,
+    Stop,
+    Gone,
 }
 
 /// Makes keys of bytes that may be cut anywhere.
@@ -118,6 +164,42 @@ struct Parser {
 }
 
 impl Parser {
+    /// Waits for bytes of stdin, at most as many as there is room for, and tells the keys that they make.
+    fn hear(
+        &mut self,
+        stop: Option<&OwnedFd>,
+        patience: Option<&Timespec>,
+        room: &mut [u8],
+        told: &mut impl FnMut(Key),
+    ) -> Heard {
+        let stdin = std::io::stdin();
+        let patience = if self.is_inside_escape() { Some(&REST) } else { patience };
+        let mut watched = vec![PollFd::new(&stdin, PollFlags::IN)];
+        watched.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
+        match poll(&mut watched, patience) {
+            Err(Errno::INTR) => return Heard::Something,
+            Err(_) => return Heard::Gone,
+            Ok(0) => {
+                self.flush(told);
+                return Heard::Something;
+            }
+            Ok(_) => {}
+        }
+        if watched.get(1).is_some_and(|stop| !stop.revents().is_empty()) {
+            self.flush(told);
+            return Heard::Stop;
+        }
+        match rustix::io::read(&stdin, &mut *room) {
+            Err(Errno::INTR | Errno::AGAIN) => Heard::Something,
+            Ok(count) if count > 0 => {
+                self.push(&room[..count], told);
+                Heard::Something
+            }
+            // A terminal that was closed ends, or is an error.
+            Ok(_) | Err(_) => Heard::Gone,
+        }
+    }
+
     fn push(&mut self, bytes: &[u8], told: &mut impl FnMut(Key)) {
         self.bytes.extend_from_slice(bytes);
         while self.step(told) {}
@@ -167,14 +249,14 @@ impl Parser {
                 let Some(end) = self.bytes[2..].iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
                     return false;
                 };
-                if self.bytes[2..2 + end + 1] == *b"200~" {
+                let sequence = &self.bytes[2..2 + end + 1];
+                if *sequence == *b"200~" {
                     self.pasted = Some(Vec::new());
                 }
-                // Arrows and function keys mean nothing here.
-                (2 + end + 1, None)
+                (2 + end + 1, named(sequence))
             }
             Some(b'O') if self.bytes.len() < 3 => return false,
-            Some(b'O') => (3, None),
+            Some(b'O') => (3, named(&self.bytes[2..3])),
             Some(b'\r' | b'\n') => (2, Some(Key::Break)),
             Some(&ESCAPE) => (1, Some(Key::Escape)),
             // With Alt: no key of ours, and no letter either.
@@ -202,6 +284,19 @@ impl Parser {
         told(Key::Paste(text));
         true
     }
+}
+
+/// A key that moves, by what follows its introducer. Other keys mean nothing here.
+fn named(sequence: &[u8]) -> Option<Key> {
+    Some(match sequence {
+        b"A" => Key::Up,
+        b"B" => Key::Down,
+        b"H" | b"1~" | b"7~" => Key::Home,
+        b"F" | b"4~" | b"8~" => Key::End,
+        b"5~" => Key::PageUp,
+        b"6~" => Key::PageDown,
+        _ => return None,
+    })
 }
 
 fn known(key: Key) -> (usize, Option<Key>) {
@@ -236,11 +331,13 @@ mod tests {
     #[test]
     fn bytes_become_keys_however_they_are_cut() {
         let ctrl = Key::Ctrl;
-        let cases: [(&str, &[Key]); 11] = [
+        let cases: [(&str, &[Key]); 13] = [
             ("aß日🦀", &[Key::Char('a'), Key::Char('ß'), Key::Char('日'), Key::Char('🦀')]),
             ("\r\n\x7f", &[Key::Enter, Key::Break, Key::Backspace]),
             ("\x03\x0f\x15", &[ctrl('c'), ctrl('o'), ctrl('u')]),
-            ("\x1b[A\x1b[1;5Cx\x1bOP", &[Key::Char('x')]),
+            ("\x1b[A\x1b[1;5Cx\x1bOP\x1bOB", &[Key::Up, Key::Char('x'), Key::Down]),
+            ("\x1b[H\x1b[4~\x1bOH\x1bOF", &[Key::Home, Key::End, Key::Home, Key::End]),
+            ("\x1b[5~\x1b[6~\x1b[3~", &[Key::PageUp, Key::PageDown]),
             ("\x1b\ry", &[Key::Break, Key::Char('y')]),
             ("\x1bby", &[Key::Char('y')]),
             ("\x1b", &[Key::Escape]),

@@ -10,24 +10,36 @@ const PASTES_OFF: &str = "\x1b[?2004l\x1b[?25h";
 /// Dropping it gives the terminal back as it was.
 pub(super) struct Raw {
     before: Termios,
+    /// Whether the terminal marks what is pasted.
+    marks: bool,
 }
 
 impl Raw {
+    /// Pastes are told from keys.
     pub(super) fn enter() -> std::io::Result<Self> {
+        let mut raw = Self::silent()?;
+        raw.marks = true;
+        write(PASTES_ON);
+        Ok(raw)
+    }
+
+    /// Nothing is written, so that a terminal which knows no sequences will do; a paste is as many keys.
+    pub(super) fn silent() -> std::io::Result<Self> {
         let before = tcgetattr(std::io::stdin())?;
         let mut raw = before.clone();
         raw.make_raw();
         // What somebody else writes still begins its lines at the left.
         raw.output_modes |= OutputModes::OPOST;
         tcsetattr(std::io::stdin(), OptionalActions::Now, &raw)?;
-        write(PASTES_ON);
-        Ok(Self { before })
+        Ok(Self { before, marks: false })
     }
 }
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        write(PASTES_OFF);
+        if self.marks {
+            write(PASTES_OFF);
+        }
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
     }
 }
