@@ -32,7 +32,7 @@ pub use pinza_core::{
     CallContext, Capability, NativeTool, Outcome, Policy, Rule, Selection, ToolDefinition, ToolError,
     ToolName, ToolOutput, ToolResult, Verdict,
 };
-pub use pinza_tools::{Agents, NewAgent, OpenState};
+pub use pinza_tools::{Agents, NewAgent, OpenState, image_type};
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, UpstreamSettings, run_if_helper};
 pub use served::ServeOptions;
 pub use skills::{LoadedSkills, load_skills};

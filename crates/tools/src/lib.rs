@@ -33,6 +33,7 @@ mod write_file;
 pub use create_agent::{Agents, NewAgent};
 pub use get_current_time::current_time;
 pub use state::OpenState;
+pub use text::image_type;
 
 /// The skills that come with the program: (name, `SKILL.md`).
 pub const SKILLS: &[(&str, &str)] = &[

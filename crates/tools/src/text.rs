@@ -41,8 +41,9 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, chardetng::Utf8Detection::Allow)
 }
 
-/// The MIME type of an image, by its first bytes.
-pub(crate) fn image_type(bytes: &[u8]) -> Option<&'static str> {
+/// The MIME type of an image, by what it holds and not by its name: a provider that is given anything else refuses the whole
+/// conversation.
+pub fn image_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

@@ -159,7 +159,7 @@ fn compare_text(screen: &str, name: &str) {
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
         (r"\b[0-9a-f]{12}\b", "[ID]"),
         // What changes with every tool and every release.
-        (r"\d+ tools in \d+ groups?", "[N] tools in [N] groups"),
+        (r"\d+ tools, \d+ groups?", "[N] tools, [N] groups"),
         (r"(?m)^  tools      \d+$", "  tools      [N]"),
         (r"(?m)^tools: [\d,]+ tokens in .*", "tools: [TOKENS]"),
         (r"Pinza \d+\.\d+\.\d+", "Pinza [VERSION]"),

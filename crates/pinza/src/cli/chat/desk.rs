@@ -124,7 +124,7 @@ impl Desk<'_> {
     fn greet(&mut self) {
         let view = self.chat.view();
         let counts =
-            [counted(view.tools().count(), "tool"), counted(view.groups().count(), "group")].join(" in ");
+            [counted(view.tools().count(), "tool"), counted(view.groups().count(), "group")].join(", ");
         let setup = &self.chat.setup;
         let model = format!("{} ({})", visible(&setup.model), setup.client.kind());
         let place = visible(&self.workspace.root().display().to_string());

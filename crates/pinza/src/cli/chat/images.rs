@@ -4,6 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pinza::{
     core::{Content, FsError, visible},
     host::files::Workspace,
+    image_type,
 };
 
 /// What providers take at least.
@@ -38,7 +39,7 @@ fn read_all(named: &[String], workspace: &Workspace) -> Attached {
             continue;
         }
         match workspace.jail().read(path, LARGEST) {
-            Ok(bytes) => match kind(&bytes) {
+            Ok(bytes) => match image_type(&bytes) {
                 Some(mime_type) => {
                     attached.notes.push(format!("{shown} goes along ({} KB)", bytes.len().div_ceil(1024)));
                     let data = STANDARD.encode(&bytes);
@@ -79,17 +80,6 @@ fn named(text: &str) -> Vec<String> {
         }
     }
     named
-}
-
-/// By what it holds, not by its name: a provider that is given anything else refuses the whole conversation.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ fn session(world: &World) -> String {
 #[test]
 fn a_talk_and_the_way_back_to_it() {
     let world = world(&["The first answer.", "The second answer."]);
-    let seat = Seat::chat(&world, &[]).shows("m (openai) · ").shows(" tools in ").shows("/help");
+    let seat = Seat::chat(&world, &[]).shows("m (openai) · ").shows(" tools, ").shows("/help");
     let (code, screen) = seat.types("hello\r").shows("The first answer.").types(CTRL_D).end();
     assert_eq!(code, Some(0), "{screen}");
     let id = session(&world);

@@ -120,3 +120,30 @@ fn the_journal_tells_sessions_apart_and_has_none_where_there_is_none() {
     // The journal's name for it does not let anybody speak for the client.
     assert!(!one.contains(noted[0].as_str().unwrap().trim_start_matches("mcp-")), "{one}");
 }
+
+/// From the second time on it comes from what is known (`memo.rs`): nothing may differ but the id.
+#[test]
+fn a_list_that_is_asked_for_again_is_the_same() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &["--expose", "full"]);
+    let first = pipe.list();
+    for id in [json!(7), json!("seven \"7\""), json!(9_007_199_254_740_991_u64)] {
+        pipe.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {} }));
+        let answer = pipe.receive();
+        assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": id, "result": first }));
+    }
+    // What asks for something else, or is wrong, is still seen for what it is.
+    assert_eq!(pipe.request("tools/list", json!({ "cursor": "2" }))["error"]["code"], -32602);
+    for (line, code) in [
+        (r#"{"jsonrpc":"2.0","id":8,"method":"tools/list","params":{},"id":9}"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":8,"method":"tools/list","params":{}}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":8,"method":"tools/List","params":{}}"#, -32601),
+    ] {
+        pipe.send_line(line);
+        assert_eq!(pipe.receive()["error"]["code"], code, "{line}");
+    }
+    // A client that begins anew with another revision is answered as that one is.
+    let stateless = pipe.request_stateless("tools/list", json!({}), json!({}))["result"].clone();
+    assert_eq!(names(&stateless), names(&first));
+    assert_eq!(pipe.request_stateless("tools/list", json!({}), json!({}))["result"], stateless);
+}
