@@ -114,7 +114,7 @@ impl Guard {
 }
 
 /// Every request passes here first.
-pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     if let Err(refusal) = guard.check(request.uri(), request.headers()) {
         return refusal.into_response();
     }

@@ -48,18 +48,19 @@ impl std::fmt::Debug for Site {
 
 impl Site {
     pub fn into_router(self) -> Router {
-        let guarded = middleware::from_fn_with_state(self.guard.clone(), guard);
+        let guarded = middleware::from_fn_with_state(Arc::new(self.guard.clone()), guard);
         Router::new()
             .route("/", get(home))
             .route("/mcp", any(mcp))
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/metrics", get(metrics))
-            .with_state(self)
+            // Shared: every request gets its own copy of the state.
+            .with_state(Arc::new(self))
             .layer(guarded)
     }
 }
 
-async fn home(State(site): State<Site>) -> Response {
+async fn home(State(site): State<Arc<Site>>) -> Response {
     // Nothing of this page is anybody else's to frame, sniff or script.
     let headers = [
         (
@@ -72,13 +73,13 @@ async fn home(State(site): State<Site>) -> Response {
     (headers, Html(page(&(site.about)()))).into_response()
 }
 
-async fn metrics(State(site): State<Site>) -> Response {
+async fn metrics(State(site): State<Arc<Site>>) -> Response {
     let About { version, tools, .. } = (site.about)();
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     (kind, site.meter.text(&version, tools)).into_response()
 }
 
-async fn mcp(State(site): State<Site>, request: Request) -> Response {
+async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     if site.endpoint.is_full(&head.method, &head.headers).await {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open\n").into_response();
