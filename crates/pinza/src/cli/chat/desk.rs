@@ -90,6 +90,11 @@ impl Desk<'_> {
                     Rounded::Answered { typed } | Rounded::Failed { typed } => {
                         keyboard.editor()?.begin_with(typed)
                     }
+                    // Twice leaves, however fast the first one took effect.
+                    Rounded::Stopped { typed } => {
+                        keyboard.editor()?.begin_with(typed);
+                        warned = true;
+                    }
                     Rounded::Leave => return Ok(Done::Well),
                 },
                 Read::Command(typed) => match commands::run(self, &typed).await {

@@ -57,6 +57,10 @@ pub(super) enum Rounded {
     Failed {
         typed: String,
     },
+    /// Ctrl-C, once.
+    Stopped {
+        typed: String,
+    },
     /// Ctrl-C twice, a signal, or the terminal is gone.
     Leave,
 }
@@ -243,6 +247,7 @@ impl Round<'_> {
         match said {
             None => Rounded::Leave,
             Some(_) if self.leaving != Leaving::No => Rounded::Leave,
+            Some(_) if self.cancellation.is_cancelled() => Rounded::Stopped { typed },
             Some(Ok(_)) => Rounded::Answered { typed },
             Some(Err(_)) => Rounded::Failed { typed },
         }
