@@ -16,6 +16,7 @@ use std::{
         unix::{net::UnixStream, process::CommandExt as _},
     },
     process::{Child, Command, ExitCode, Stdio},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -23,6 +24,10 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper, setsid},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+    flag::register_conditional_default,
 };
 
 use super::{SUPERVISE, Wiring, outcome::Outcome, tree::Tree};
@@ -103,6 +108,11 @@ impl Job {
         // `killall pinza` shall hit Pinza and not those who clean up after it.
         rustix::thread::set_name(c"supervisor")?;
         set_child_subreaper(Some(getpid()))?;
+        // Whoever is started in the background ignores some of these, and a command would, too. A handler is no
+        // longer there after exec, so the command has the default; this one does what the default would.
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+            register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;
+        }
         if self.half == Half::Outer {
             // No terminal: its signals go to Pinza, and the command cannot prompt on it.
             setsid()?;

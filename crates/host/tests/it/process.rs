@@ -243,6 +243,16 @@ async fn killing_the_supervisor_frees_nobody() {
     }
 }
 
+/// Whoever starts Pinza in the background lets it ignore signals; commands do not inherit that.
+#[tokio::test]
+async fn a_command_begins_with_default_signals() {
+    let ignored = finished("sed -n 's/^SigIgn:\t//p' /proc/self/status").await;
+    let ignored = u64::from_str_radix(text(&ignored.stdout), 16).unwrap();
+    for signal in [1, 2, 3, 15] {
+        assert_eq!(ignored & 1 << (signal - 1), 0, "{signal}");
+    }
+}
+
 /// The half that is Pinza's own child.
 #[tokio::test]
 async fn killing_the_outer_supervisor_frees_nobody() {
