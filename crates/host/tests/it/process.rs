@@ -246,8 +246,14 @@ async fn killing_the_supervisor_frees_nobody() {
 /// Whoever starts Pinza in the background lets it ignore signals; commands do not inherit that.
 #[tokio::test]
 async fn a_command_begins_with_default_signals() {
-    let ignored = finished("sed -n 's/^SigIgn:\t//p' /proc/self/status").await;
-    let ignored = u64::from_str_radix(text(&ignored.stdout), 16).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let deaf = directory.path().join("deaf");
+    let script = format!("#!/bin/sh\ntrap '' HUP INT QUIT TERM\nexec '{}' \"$@\"\n", program().display());
+    fs::write(&deaf, script).unwrap();
+    fs::set_permissions(&deaf, fs::Permissions::from_mode(0o700)).unwrap();
+    let status = sh("sed -n 's/^SigIgn:\t//p' /proc/self/status");
+    let finished = Supervisor::new(deaf).run(status, |_, _| {}).await.unwrap();
+    let ignored = u64::from_str_radix(text(&finished.stdout), 16).unwrap();
     for signal in [1, 2, 3, 15] {
         assert_eq!(ignored & 1 << (signal - 1), 0, "{signal}");
     }

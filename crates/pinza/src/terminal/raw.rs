@@ -1,11 +1,11 @@
 //! Keys one by one: the terminal's own editing of lines is off, and on again whatever happens.
 
-use std::io::Write as _;
-
 use rustix::termios::{OptionalActions, OutputModes, Termios, tcgetattr, tcsetattr};
 
-const PASTES_ON: &str = "\x1b[?2004h";
-const PASTES_OFF: &str = "\x1b[?2004l\x1b[?25h";
+use super::write_stdout;
+
+const PASTES_ON: &[u8] = b"\x1b[?2004h";
+const PASTES_OFF: &[u8] = b"\x1b[?2004l\x1b[?25h";
 
 /// Dropping it gives the terminal back as it was.
 pub(super) struct Raw {
@@ -19,7 +19,7 @@ impl Raw {
     pub(super) fn enter() -> std::io::Result<Self> {
         let mut raw = Self::silent()?;
         raw.marks = true;
-        write(PASTES_ON);
+        write_stdout(PASTES_ON);
         Ok(raw)
     }
 
@@ -38,14 +38,8 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         if self.marks {
-            write(PASTES_OFF);
+            write_stdout(PASTES_OFF);
         }
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
     }
-}
-
-/// A terminal that is gone needs nothing any more.
-fn write(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -1,18 +1,13 @@
 //! Asking the person at a terminal, through a pseudo-terminal. stdout goes to a file, as it does
 //! for whoever pipes it on: it must hold the answer and nothing else.
 
-use std::{
-    fs::File,
-    io::{Read as _, Write as _},
-    process::Child,
-};
+use std::{fs::File, io::Write as _, process::Child};
 
 use pinza_testkit::{Program, Reply, WireServer};
 use pty_process::blocking::{Command, Pty};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
-use crate::support::{assert_matches, fine, pinza};
+use crate::support::{assert_matches, fine, look, pinza};
 
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
@@ -49,16 +44,8 @@ impl Terminal {
         Self { pty, child: command.spawn(pts).unwrap(), screen: String::new(), stdout }
     }
 
-    /// Waits for more on the screen; false once the program has left the terminal.
     fn look(&mut self) -> bool {
-        let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
-        let ready = poll(&mut [PollFd::new(&self.pty, PollFlags::IN)], Some(&patience)).unwrap();
-        assert!(ready > 0, "nothing happens any more; on the screen: {}", self.screen);
-        let mut bytes = [0; 4096];
-        // The end of a terminal is an error of its own.
-        let read = self.pty.read(&mut bytes).unwrap_or(0);
-        self.screen.push_str(&String::from_utf8_lossy(&bytes[..read]));
-        read > 0
+        look(&mut self.pty, &mut self.screen)
     }
 
     #[track_caller]

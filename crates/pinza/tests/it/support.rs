@@ -1,7 +1,11 @@
 //! Running the program and comparing what it says. Tests are data; these helpers touch the
 //! program.
 
+use std::io::Read as _;
+
 use pinza_testkit::{Program, Run};
+use pty_process::blocking::Pty;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 /// The fields of an answer, in the order that scripts see.
@@ -119,4 +123,17 @@ fn patterns() {
     ] {
         assert_eq!(matches(text, pattern), expected, "{text:?} {pattern:?}");
     }
+}
+
+/// Waits for more on the screen of a terminal; false once the program has left it.
+#[track_caller]
+pub(crate) fn look(pty: &mut Pty, screen: &mut String) -> bool {
+    let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
+    let ready = poll(&mut [PollFd::new(pty, PollFlags::IN)], Some(&patience)).unwrap();
+    assert!(ready > 0, "nothing happens any more; on the screen: {screen}");
+    let mut bytes = [0; 4096];
+    // The end of a terminal is an error of its own.
+    let read = pty.read(&mut bytes).unwrap_or(0);
+    screen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    read > 0
 }

@@ -1,7 +1,7 @@
 //! Somebody who sits at a terminal: stdin, stdout and stderr are one.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::Write as _,
     os::fd::AsFd as _,
     process::Child,
     time::{Duration, Instant},
@@ -13,12 +13,12 @@ use pty_process::{
     blocking::{Command, Pty},
 };
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, Signal, kill_process},
     termios::{LocalModes, tcgetattr},
 };
 
 use super::World;
+use crate::support::look;
 
 pub(super) const CTRL_C: &str = "\x03";
 pub(super) const CTRL_D: &str = "\x04";
@@ -78,14 +78,7 @@ impl Seat {
     }
 
     fn look(&mut self) -> bool {
-        let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
-        let ready = poll(&mut [PollFd::new(&self.pty, PollFlags::IN)], Some(&patience)).unwrap();
-        assert!(ready > 0, "nothing happens any more; on the screen: {}", self.screen);
-        let mut bytes = [0; 4096];
-        // The end of a terminal is an error of its own.
-        let read = self.pty.read(&mut bytes).unwrap_or(0);
-        self.screen.push_str(&String::from_utf8_lossy(&bytes[..read]));
-        read > 0
+        look(&mut self.pty, &mut self.screen)
     }
 
     /// Waits until a text comes up, after what was waited for before.
