@@ -1,10 +1,15 @@
-"""A server with the official Python SDK: usage: server.py TOOLS"""
+"""A server with the official Python SDK.
+
+usage: server.py TOOLS          on stdio
+       server.py TOOLS PORT     over HTTP, both revisions, answers as JSON
+"""
 
 import sys
 
 from mcp.server.mcpserver import MCPServer
 
-server = MCPServer("bench")
+# A line of log for each request is not what is measured.
+server = MCPServer("bench", log_level="WARNING")
 
 
 def make(number):
@@ -14,6 +19,10 @@ def make(number):
     server.add_tool(tool, name=f"tool_{number}", description="Returns its text")
 
 
-for number in range(int(sys.argv[1])):
+count, *port = map(int, sys.argv[1:])
+for number in range(count):
     make(number)
-server.run("stdio")
+if port:
+    server.run("streamable-http", host="127.0.0.1", port=port[0], json_response=True)
+else:
+    server.run("stdio")

@@ -1,7 +1,8 @@
 //! A server on the SDK alone, without validation, policy or journal: what `./bench mcp` compares with.
 //!
-//! usage: bare stdio|http TOOLS
-#![expect(clippy::print_stderr, clippy::unwrap_used, reason = "a program to measure with")]
+//! usage: bare stdio TOOLS
+//!        bare http TOOLS PORT
+#![expect(clippy::unwrap_used, reason = "a program to measure with")]
 
 use std::sync::Arc;
 
@@ -73,8 +74,8 @@ async fn main() {
     let config = StreamableHttpServerConfig::default().with_json_response(true);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(bare.clone()), sessions, config);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    eprintln!("listening on http://{} (MCP at /mcp)", listener.local_addr().unwrap());
+    let port: u16 = arguments.next().unwrap().parse().unwrap();
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
