@@ -131,8 +131,8 @@ fn a_paste_is_no_answer() {
 fn what_was_typed_before_the_question_does_not_answer_it() {
     // The model talks for a while, and meanwhile somebody types what could pass for a yes.
     let mut talks =
-        Turn { text: "Let me think about that for a while. ".repeat(12), ..exec("echo x >> ran") };
-    talks.chunks = pinza_testkit::model::Chunks { bytes: Some(120), delay_ms: 20 };
+        Turn { text: "Let me think about that for a while. ".repeat(40), ..exec("echo x >> ran") };
+    talks.chunks = pinza_testkit::model::Chunks { bytes: Some(120), delay_ms: 60 };
     let room = Room::new([talks, denied(Turn::text("Not done."))]);
     let terminal = room.sit(&[]);
     terminal.line("Run it");

@@ -102,14 +102,20 @@ impl Call {
         self.state = State::Whole;
     }
 
+    /// Its question may be heard of before it is: they come on two ways.
     pub(super) fn started(&mut self, now: Instant) {
-        self.state = State::Running(now);
+        if !matches!(self.state, State::Asked { .. }) {
+            self.state = State::Running(now);
+        }
     }
 
     pub(super) fn asked(&mut self, now: Instant) {
-        if let State::Running(began) = self.state {
-            self.state = State::Asked { asked: now, began };
-        }
+        let began = match self.state {
+            State::Running(began) => began,
+            State::Written(_) | State::Whole => now,
+            State::Asked { .. } | State::Well { .. } | State::Failed { .. } => return,
+        };
+        self.state = State::Asked { asked: now, began };
     }
 
     /// The clock stood still meanwhile: it was not the tool that took the time.
@@ -323,6 +329,23 @@ mod tests {
             (json!({"command": "echo a\u{1b}[2J\nrm"}), "echo a\\u{1b}[2J\\nrm"),
         ] {
             assert_eq!(telling(&arguments), shown, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn the_clock_stands_still_in_whatever_order_question_and_start_are_heard_of() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(30);
+        let mut after = call("exec", json!({}));
+        after.started(now);
+        after.asked(now);
+        let mut before = call("exec", json!({}));
+        before.asked(now);
+        before.started(now);
+        for mut one in [after, before] {
+            assert!(matches!(one.state, State::Asked { .. }));
+            one.answered(later);
+            assert!(matches!(one.state, State::Running(began) if began == later));
         }
     }
 
