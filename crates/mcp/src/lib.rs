@@ -5,5 +5,6 @@
 
 pub mod client;
 pub mod conformance;
+mod lines;
 #[expect(deprecated, reason = "logging, sampling and roots are deprecated, and part of both revisions")]
 pub mod server;

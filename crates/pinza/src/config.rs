@@ -342,13 +342,14 @@ fn lock(path: &Path) -> Result<fs::File> {
 }
 
 /// All or nothing: a crash leaves the old file or the new one.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let written = path.with_extension("new");
+pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    // Two programs that write at once must not write into each other's.
+    let written = path.with_extension(format!("new-{}", std::process::id()));
     let write = || -> std::io::Result<()> {
         let mut file = fs::File::create(&written)?;
         let mode = fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode());
         file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content.as_ref())?;
         file.sync_all()?;
         fs::rename(&written, path)
     };

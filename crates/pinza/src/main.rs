@@ -10,6 +10,10 @@ mod project;
 mod terminal;
 mod upstreams;
 
+/// Calls are many small allocations on several threads, which the system's allocator has them wait for each other for.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match pinza::run_if_helper() {
         Some(code) => code,

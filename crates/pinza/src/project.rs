@@ -115,6 +115,11 @@ impl Project {
         Self { path: directory.join(".pinza") }
     }
 
+    /// What of a project's directory is read.
+    pub(crate) fn parts(path: &Path) -> impl Iterator<Item = PathBuf> {
+        PARTS.iter().map(|part| path.join(part))
+    }
+
     pub(crate) fn tools(&self) -> PathBuf {
         self.path.join("tools")
     }
@@ -149,8 +154,8 @@ impl Project {
     /// The files that trust is about, relative to `.pinza`, and the hash over all of them.
     pub(crate) fn contents(&self) -> Result<(Vec<PathBuf>, String)> {
         let mut files = Vec::new();
-        for part in PARTS {
-            gather(&self.path.join(part), &mut files)?;
+        for part in Self::parts(&self.path) {
+            gather(&part, &mut files)?;
         }
         files.sort();
         let mut hash = Sha256::new();
@@ -248,7 +253,7 @@ impl Guard for TrustedPart {
 }
 
 fn has_parts(path: &Path) -> bool {
-    PARTS.iter().any(|part| path.join(part).exists())
+    Project::parts(path).any(|part| part.exists())
 }
 
 /// Regular files below a path, links not followed: what they lead to is not the project's.
@@ -285,5 +290,5 @@ fn read_trusted(home: &Home) -> Result<BTreeMap<String, String>> {
 }
 
 fn write_trusted(home: &Home, trusted: &BTreeMap<String, String>) -> Result<()> {
-    write_whole(&trust_file(home), &format!("{}\n", serde_json::to_string_pretty(trusted)?))
+    write_whole(&trust_file(home), format!("{}\n", serde_json::to_string_pretty(trusted)?))
 }

@@ -8,7 +8,8 @@ use std::{
 
 use pinza_core::{BoxFuture, FsBridge, FsError, OUTPUT_LIMIT, PromptDesk, Selection};
 use pinza_mcp::server::{
-    CALL_PREFIX, Changes, Exposure, Remember, ResourceBody, ResourceInfo, ResourceSource, Served, SourceError,
+    CALL_PREFIX, Changes, Exposure, KeepFront, Remember, ResourceBody, ResourceInfo, ResourceSource, Served,
+    SourceError,
 };
 
 use crate::Pinza;
@@ -22,6 +23,10 @@ pub struct ServeOptions {
     pub desk: Option<Arc<PromptDesk>>,
     /// Keeps the rules that they want kept.
     pub remember: Option<Remember>,
+    /// Told of every reload.
+    pub changes: Changes,
+    /// Keeps what a client can be told at once the next time.
+    pub keep_front: Option<KeepFront>,
 }
 
 impl std::fmt::Debug for ServeOptions {
@@ -31,7 +36,7 @@ impl std::fmt::Debug for ServeOptions {
 }
 
 impl Pinza {
-    /// What a [`Server`](pinza_mcp::server::Server) serves. Tell its `changes` of every reload.
+    /// What a [`Server`](pinza_mcp::server::Server) serves.
     pub fn served(&self, options: ServeOptions) -> Served {
         let runtime = self.clone();
         let kept = self.files().map(|files| Arc::new(KeptResults::new(files)) as Arc<dyn ResourceSource>);
@@ -45,7 +50,8 @@ impl Pinza {
             remember: options.remember,
             prompts: Vec::new(),
             resources: kept.into_iter().collect(),
-            changes: Changes::new(),
+            changes: options.changes,
+            keep_front: options.keep_front,
         }
     }
 }

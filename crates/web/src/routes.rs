@@ -92,8 +92,7 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
     } else {
         Bytes::new()
     };
-    let answer = site.endpoint.answer(Request::from_parts(head, Body::from(body))).await;
-    answer.map(Body::new)
+    site.endpoint.answer(head, body).await.map(Body::new)
 }
 
 /// The whole body, if it is not too large and does not take too long.

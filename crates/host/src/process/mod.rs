@@ -10,6 +10,7 @@
 
 mod companion;
 mod env;
+mod handing;
 mod outcome;
 mod running;
 mod supervise;
@@ -17,7 +18,7 @@ mod tree;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-pub use companion::{Companion, CompanionEnd, Keeper};
+pub use companion::{Companion, CompanionEnd, Dialogue, Keeper};
 pub use env::check_env_name;
 pub(crate) use env::is_name as is_env_name;
 pub use supervise::supervise;
@@ -41,7 +42,8 @@ enum Wiring {
     Output,
     /// A socket as standard input, written and read; both streams of output are one log.
     Channel,
-    /// A socket as standard input and standard output; standard error is the log.
+    /// Pipes as standard input and standard output; standard error is the log. The first of them is handed
+    /// to the supervisor over its control socket.
     Dialogue,
 }
 
@@ -127,12 +129,12 @@ impl Supervisor {
     /// Starts a command that Pinza talks with for as long as it likes. `timeout` and `output_limit` are left
     /// to the caller, who reads the streams.
     pub fn start(&self, command: &Command) -> Result<Companion, ProcessError> {
-        Companion::start(&self.program, command, Wiring::Channel)
+        Companion::start(&self.program, command)
     }
 
     /// As [`start`](Self::start), for a command that speaks a protocol on its standard input and output.
-    pub fn start_dialogue(&self, command: &Command) -> Result<Companion, ProcessError> {
-        Companion::start(&self.program, command, Wiring::Dialogue)
+    pub fn start_dialogue(&self, command: &Command) -> Result<Dialogue, ProcessError> {
+        Dialogue::start(&self.program, command)
     }
 
     /// Runs a command to its end and answers with all its output; `on_output` sees each

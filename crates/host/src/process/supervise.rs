@@ -30,7 +30,12 @@ use signal_hook::{
     flag::register_conditional_default,
 };
 
-use super::{SUPERVISE, Wiring, outcome::Outcome, tree::Tree};
+use super::{
+    SUPERVISE, Wiring,
+    handing::{hand_over, take_over},
+    outcome::Outcome,
+    tree::Tree,
+};
 
 /// Resolved by the new process itself, which runs the same program until it has become it.
 pub(super) const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -93,7 +98,7 @@ impl Job {
         self.prepare().map_err(|error| format!("cannot supervise processes: {error}"))?;
         match self.half {
             Half::Outer => {
-                let (inner, mut link) = self.start_inner().map_err(|error| format!("{error}"))?;
+                let (inner, mut link) = self.start_inner().map_err(|error| error.to_string())?;
                 let outcome = self.attend(&inner)?;
                 // The inner half knows more than its exit status says, unless it was killed.
                 let mut report = String::new();
@@ -127,6 +132,9 @@ impl Job {
             .args(half_arguments(Half::Inner, self.grace, self.wiring, &self.argv))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .spawn()?;
+        if self.wiring == Wiring::Dialogue {
+            hand_over(&ours, take_over(rustix::stdio::stdin())?.as_fd())?;
+        }
         Ok((inner, ours))
     }
 
@@ -142,9 +150,9 @@ impl Job {
                 command.stdin(channel).stdout(log)
             }
             Wiring::Dialogue => {
-                let channel = rustix::stdio::stdout().try_clone_to_owned();
+                let input = take_over(rustix::stdio::stdin());
                 // What comes as standard output is passed on as such.
-                command.stdin(channel.map_err(|error| format!("cannot pass on a channel: {error}"))?)
+                command.stdin(input.map_err(|error| format!("cannot pass on a channel: {error}"))?)
             }
         };
         command.spawn().map_err(|error| {

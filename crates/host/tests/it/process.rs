@@ -458,12 +458,33 @@ async fn a_companion_is_talked_with_apart_from_what_it_prints() {
 async fn a_dialogue_is_on_standard_input_and_output() {
     use tokio::io::AsyncWriteExt as _;
     let parrot = "read word; echo \"heard $word\"; echo wailed >&2; exit 7";
-    let (mut channel, mut log, mut keeper) = supervisor().start_dialogue(&sh(parrot)).unwrap().into_parts();
-    channel.write_all(b"one\n").await.unwrap();
-    assert_eq!(line(&mut channel).await, "heard one");
-    assert_eq!(line(&mut log).await, "wailed");
-    let end = tokio::time::timeout(PATIENCE, keeper.ended()).await.expect("it hangs").unwrap();
+    let mut dialogue = supervisor().start_dialogue(&sh(parrot)).unwrap();
+    dialogue.input.write_all(b"one\n").await.unwrap();
+    assert_eq!(line(&mut dialogue.output).await, "heard one");
+    assert_eq!(line(&mut dialogue.log).await, "wailed");
+    let end = tokio::time::timeout(PATIENCE, dialogue.keeper.ended()).await.expect("it hangs").unwrap();
     assert_eq!(end, CompanionEnd { code: 7, signal: None });
+}
+
+#[tokio::test]
+async fn a_dialogue_has_pipes_that_close_at_both_ends() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let kinds = "for end in 0 1; do readlink /proc/self/fd/$end; done";
+    let mut dialogue = supervisor().start_dialogue(&sh(&format!("{kinds} >&2; exec cat"))).unwrap();
+    for _ in 0..2 {
+        assert!(line(&mut dialogue.log).await.starts_with("pipe:"));
+    }
+    dialogue.input.write_all(b"one\n").await.unwrap();
+    assert_eq!(line(&mut dialogue.output).await, "one");
+    // Nobody else holds an end: the command sees this one close, and this side the command's.
+    drop(dialogue.input);
+    let mut rest = Vec::new();
+    tokio::time::timeout(PATIENCE, dialogue.output.read_to_end(&mut rest)).await.expect("it hangs").unwrap();
+    assert_eq!(dialogue.keeper.ended().await.unwrap(), CompanionEnd { code: 0, signal: None });
+    let mut deaf = supervisor().start_dialogue(&sh("exec 0<&-; echo ready; sleep 20")).unwrap();
+    assert_eq!(line(&mut deaf.output).await, "ready");
+    let refused = tokio::time::timeout(PATIENCE, deaf.input.write_all(&[b' '; 1 << 20])).await;
+    assert_eq!(refused.expect("it hangs").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }
 
 #[tokio::test]

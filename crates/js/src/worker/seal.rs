@@ -13,8 +13,9 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-/// Room for the largest heap that a manifest may ask for, and the program itself.
-const ADDRESS_SPACE: u64 = 2 << 30;
+/// Room for the largest heap that a manifest may ask for, for what the program's allocator reserves of it without
+/// using it, and for the program itself.
+const ADDRESS_SPACE: u64 = 3 << 30;
 
 /// Gives everything up, for good; returns the layers that hold.
 pub(super) fn seal() -> Vec<String> {

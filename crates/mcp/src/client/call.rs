@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use pinza_core::{
-    Arguments, CallContext, Capability, Content, ErrorKind, Permission, Permits as _, ToolError, ToolResult,
+    Arguments, BoxFuture, CallContext, Capability, Content, ErrorKind, Permission, Permits as _, ToolError,
+    ToolResult,
 };
 use rmcp::{
     RoleClient,
     model::{
         CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ErrorCode,
-        InputRequest, InputRequiredResult, InputResponses, RequestId, ServerResult,
+        InputRequest, InputRequiredResult, InputResponses, ProgressToken, RequestId, ServerResult,
     },
-    service::{Peer, PeerRequestOptions, ServiceError},
+    service::{Peer, PeerRequestOptions, RequestHandle, ServiceError},
 };
 use tokio::sync::mpsc;
 
@@ -59,22 +60,26 @@ impl Call<'_> {
     }
 
     async fn send(&self, params: CallToolRequestParams) -> Result<ServerResult, ToolError> {
-        let request = CallToolRequest::new(params);
-        let peer = self.connection.peer();
-        let sent = peer
-            .send_request_with_option(
-                ClientRequest::CallToolRequest(request),
-                PeerRequestOptions::no_options(),
-            )
-            .await;
-        let handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => return Err(self.lost(error).await),
+        let watch = self.connection.vigil.begin();
+        let (id, token, answer) = match self.connection.wire.as_ref().and_then(|wire| wire.call(&params)) {
+            Some(Ok(mut sent)) => {
+                let id = sent.id();
+                let answer: BoxFuture<'_, _> = Box::pin(async move { sent.answer().await });
+                (id.clone(), ProgressToken(id), answer)
+            }
+            Some(Err(error)) => return Err(self.lost(error).await),
+            None => match self.send_by_peer(params).await {
+                Ok(handle) => {
+                    let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+                    let answer: BoxFuture<'_, _> = Box::pin(handle.await_response());
+                    (id, token, answer)
+                }
+                Err(error) => return Err(self.lost(error).await),
+            },
         };
         let (events, mut inbox) = mpsc::channel(EVENTS);
-        let _seat = self.connection.calls.enter(handle.progress_token.clone(), handle.id.clone(), events);
-        let mut abandoned = Abandoned { peer: peer.clone(), id: Some(handle.id.clone()) };
-        let answer = handle.await_response();
+        let _seat = self.connection.calls.enter(token, id.clone(), events);
+        let mut abandoned = Abandoned { peer: self.connection.peer().clone(), id: Some(id) };
         tokio::pin!(answer);
         loop {
             tokio::select! {
@@ -87,8 +92,17 @@ impl Call<'_> {
                         Err(error) => Err(self.lost(error).await),
                     };
                 }
+                () = watch.pass(), if watch.is_kept() => {}
             }
         }
+    }
+
+    async fn send_by_peer(
+        &self,
+        params: CallToolRequestParams,
+    ) -> Result<RequestHandle<RoleClient>, ServiceError> {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        self.connection.peer().send_request_with_option(request, PeerRequestOptions::no_options()).await
     }
 
     async fn attend(&self, event: Event) {

@@ -10,7 +10,6 @@ use rmcp::{
     service::{ClientInitializeError, Peer, RunningService, ServiceError},
     transport::{
         StreamableHttpClientTransport,
-        async_rw::AsyncRwTransport,
         streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
     },
 };
@@ -19,6 +18,7 @@ use url::Url;
 
 use super::{
     MESSAGE_LIMIT,
+    awake::Vigil,
     handler::{Calls, Handler},
     http::{Link, LinkError},
     oauth::{Authorizer, People},
@@ -26,6 +26,7 @@ use super::{
     services::{Services, expand},
     spec::{Launch, Revision, SignIn, Spec},
     stdio::Process,
+    wire::Wire,
 };
 
 /// More tools than any server has; a list without end would never be listed.
@@ -41,8 +42,10 @@ const SIDE_BY_SIDE: usize = 256;
 pub(crate) struct Connection {
     pub(crate) running: RunningService<RoleClient, Handler>,
     pub(crate) calls: Calls,
+    pub(crate) vigil: Vigil,
     pub(crate) changed: Arc<Notify>,
     pub(crate) process: Option<Process>,
+    pub(crate) wire: Option<Arc<Wire>>,
     pub(crate) facts: Facts,
     pub(crate) people: People,
 }
@@ -105,12 +108,12 @@ impl Connection {
                     StartError::new("processes need a helper program, and this runtime was built without one")
                 })?;
                 let env = looked_up(env, services).map_err(StartError::new)?;
-                let (process, (read, write)) = Process::start(supervisor, argv, env, directory)
+                let (process, lines) = Process::start(supervisor, argv, env, directory)
                     .map_err(|error| StartError::new(error.to_string()))?;
-                let transport = AsyncRwTransport::new(read, write).with_max_line_length(MESSAGE_LIMIT);
+                let wire = lines.wire();
                 let (handler, calls, changed) = handler();
-                match handler.serve_with_lifecycle(transport, lifecycle).await {
-                    Ok(running) => Ok(Self::of(running, calls, changed, Some(process), people)),
+                match handler.serve_with_lifecycle(lines, lifecycle).await {
+                    Ok(running) => Ok(Self::of(running, calls, changed, Some((process, wire)), people)),
                     Err(error) => Err(not_greeted(&error, &process).await),
                 }
             }
@@ -136,11 +139,12 @@ impl Connection {
         running: RunningService<RoleClient, Handler>,
         calls: Calls,
         changed: Arc<Notify>,
-        process: Option<Process>,
+        process: Option<(Process, Arc<Wire>)>,
         people: &People,
     ) -> Self {
-        let facts = facts(running.peer());
-        Self { running, calls, changed, process, facts, people: people.clone() }
+        let (facts, people) = (facts(running.peer()), people.clone());
+        let (process, wire) = process.unzip();
+        Self { running, calls, vigil: Vigil::new(), changed, process, wire, facts, people }
     }
 
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
@@ -148,7 +152,8 @@ impl Connection {
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        !self.running.is_closed() && !self.peer().is_transport_closed()
+        let is_open = self.wire.as_ref().is_none_or(|wire| wire.is_open());
+        is_open && !self.running.is_closed() && !self.peer().is_transport_closed()
     }
 
     pub(crate) fn log(&self) -> String {

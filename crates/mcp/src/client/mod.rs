@@ -9,6 +9,7 @@
 //! supervisor with a clean environment, its questions reach a person or nobody (`question`), and its model requests are
 //! refused.
 
+mod awake;
 mod call;
 mod connection;
 mod content;
@@ -26,6 +27,7 @@ mod spec;
 mod stdio;
 mod tool;
 mod upstream;
+mod wire;
 
 pub use connection::Facts;
 pub use record::{Change, Face, Record, SeenTool};

@@ -3,22 +3,16 @@
 use std::{
     collections::VecDeque,
     ffi::OsString,
-    io,
     path::Path,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
     time::Duration,
 };
 
-use pinza_host::process::{Command, Keeper, ProcessError, Supervisor};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, ReadBuf},
-    net::unix::{OwnedReadHalf, OwnedWriteHalf},
-};
+use pinza_host::process::{Command, Dialogue, Keeper, ProcessError, Supervisor};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::MESSAGE_LIMIT;
+use super::wire::Lines;
 
 /// How much of what a server prints to standard error is kept.
 const LOG_LIMIT: usize = 64 << 10;
@@ -33,27 +27,24 @@ pub(crate) struct Process {
     _guard: DropGuard,
 }
 
-pub(crate) type Streams = (BoundedLines<OwnedReadHalf>, OwnedWriteHalf);
-
 impl Process {
     pub(crate) fn start(
         supervisor: &Supervisor,
         argv: &[String],
         env: Vec<(String, String)>,
         directory: &Path,
-    ) -> Result<(Self, Streams), ProcessError> {
+    ) -> Result<(Self, Lines), ProcessError> {
         let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
         let command = Command { env, ..Command::new(argv, directory) };
-        let (channel, errors, keeper) = supervisor.start_dialogue(&command)?.into_parts();
+        let Dialogue { input, output, log: errors, keeper } = supervisor.start_dialogue(&command)?;
         let log = Log::default();
         let stop = CancellationToken::new();
         let (tell, end) = tokio::sync::watch::channel(None);
         tokio::spawn(keep_log(errors, log.clone()));
         tokio::spawn(attend(keeper, stop.clone(), tell));
-        let (read, write) = channel.into_split();
-        let overlong = log.clone();
+        let lines = Lines::new(output, input, log.clone());
         let process = Self { log, end, _guard: stop.drop_guard() };
-        Ok((process, (BoundedLines::new(read, MESSAGE_LIMIT, overlong), write)))
+        Ok((process, lines))
     }
 
     /// Waits a moment for what is on its way to the log.
@@ -146,7 +137,7 @@ impl Log {
         self.text().is_overlong
     }
 
-    fn set_overlong(&self) {
+    pub(super) fn set_overlong(&self) {
         self.text().is_overlong = true;
     }
 
@@ -155,73 +146,9 @@ impl Log {
     }
 }
 
-/// Passes lines on until one is longer than the limit; then the stream is broken. A line that is dropped would leave
-/// its call waiting for ever.
-pub(crate) struct BoundedLines<R> {
-    inner: R,
-    limit: usize,
-    length: usize,
-    log: Log,
-}
-
-impl<R> BoundedLines<R> {
-    fn new(inner: R, limit: usize, log: Log) -> Self {
-        Self { inner, limit, length: 0, log }
-    }
-
-    fn count(&mut self, piece: &[u8]) -> io::Result<()> {
-        match piece.iter().rposition(|byte| *byte == b'\n') {
-            // A line within the piece is shorter than the piece, which is shorter than the limit.
-            Some(last) => self.length = piece.len() - last - 1,
-            None => self.length += piece.len(),
-        }
-        if self.length > self.limit {
-            self.log.set_overlong();
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is too long"));
-        }
-        Ok(())
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        match Pin::new(&mut self.inner).poll_read(cx, buf) {
-            Poll::Ready(Ok(())) => match self.count(&buf.filled()[before..]) {
-                Ok(()) => Poll::Ready(Ok(())),
-                Err(error) => {
-                    // Who reads counts on a buffer that a failed read left alone.
-                    buf.set_filled(before);
-                    Poll::Ready(Err(error))
-                }
-            },
-            other => other,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[tokio::test]
-    async fn lines_are_bounded_and_streams_are_not() {
-        let log = Log::default();
-        let many = "12345678\n".repeat(100);
-        let mut text = String::new();
-        let mut fine = BoundedLines::new(many.as_bytes(), 8, log.clone());
-        fine.read_to_string(&mut text).await.unwrap();
-        assert_eq!(text, many);
-        assert!(!log.is_overlong());
-        let endless = "x".repeat(100);
-        let mut broken = BoundedLines::new(endless.as_bytes(), 8, log.clone());
-        assert!(broken.read_to_string(&mut text).await.is_err());
-        assert!(log.is_overlong());
-    }
 
     #[test]
     fn a_log_keeps_its_end() {

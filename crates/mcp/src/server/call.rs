@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pinza_core::{
-    CallScope, Caller, CancellationToken, Content, ErrorKind, TextLimit, ToolCall, ToolOutput, ToolResult,
-    meta::MetaTool,
+    BoxFuture, CallScope, Caller, CancellationToken, Content, ErrorKind, TextLimit, ToolCall, ToolOutput,
+    ToolResult, meta::MetaTool,
 };
 use rmcp::ErrorData;
 
@@ -30,7 +30,12 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) async fn run(self, client: Client, cancellation: CancellationToken) -> Answer {
+    /// The call as work for an exchange.
+    pub(super) fn begin(self) -> impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer> {
+        |client, cancellation| Box::pin(client.clone().serve(self.run(client, cancellation)))
+    }
+
+    async fn run(self, client: Client, cancellation: CancellationToken) -> Answer {
         let Self { shared, connection, listing, call, tells_progress, holds, session } = self;
         let served = &shared.served;
         let view = &listing.view;

@@ -32,7 +32,7 @@ pub(super) struct Connection {
     /// Made when it is first asked for: requests without sessions need none.
     session: OnceLock<Option<Arc<str>>>,
     /// Shows one prompt at a time and remembers answers, for as long as there is a session.
-    session_desk: Arc<PromptDesk>,
+    session_desk: OnceLock<Arc<PromptDesk>>,
     pub(super) callers: Callers,
     /// Std locks, held for a look-up and never across an await.
     loaded: Mutex<Vec<GroupName>>,
@@ -45,14 +45,12 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(served: &Served, transport: Transport) -> Arc<Self> {
-        let callers = Callers::default();
-        let session_desk = desk(&callers, served, Holds::Session);
+    pub(super) fn new(transport: Transport) -> Arc<Self> {
         Arc::new(Self {
             transport,
             session: OnceLock::new(),
-            session_desk,
-            callers,
+            session_desk: OnceLock::new(),
+            callers: Callers::default(),
             loaded: Mutex::default(),
             log_level: Mutex::new(LogLevel::Info),
             subscribed: Mutex::default(),
@@ -73,9 +71,11 @@ impl Connection {
         match (&served.desk, holds) {
             (Some(desk), _) => Arc::clone(desk),
             (None, _) if !client.can(Need::Form) => Arc::new(PromptDesk::closed()),
-            (None, Holds::Session) => Arc::clone(&self.session_desk),
+            (None, Holds::Session) => {
+                Arc::clone(self.session_desk.get_or_init(|| desk(&self.callers, served, holds)))
+            }
             // A call that waits for its client to come back keeps no other one from asking.
-            (None, Holds::Call) => desk(&self.callers, served, Holds::Call),
+            (None, Holds::Call) => desk(&self.callers, served, holds),
         }
     }
 

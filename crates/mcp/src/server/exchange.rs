@@ -13,7 +13,7 @@ use pinza_core::{BoxFuture, CancellationToken, visible};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        CallToolResult, ClientCapabilities, GetPromptResult, InputRequest, InputRequests,
+        CallToolResult, ClientCapabilities, GetPromptResult, Implementation, InputRequest, InputRequests,
         InputRequiredResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
     },
     service::RequestContext,
@@ -63,13 +63,36 @@ pub(super) struct Running {
     pub(super) inputs: BTreeMap<String, Value>,
 }
 
+/// Who sends a request.
+pub(super) struct Who {
+    pub(super) name: String,
+    pub(super) can: Abilities,
+}
+
+impl Who {
+    pub(super) fn new(info: Option<&Implementation>, can: Option<&ClientCapabilities>) -> Self {
+        Self {
+            name: info.map(|info| client_name(&info.name)).unwrap_or_default(),
+            can: can.map(abilities).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+        Self::new(context.client_info().as_ref(), context.client_capabilities().as_ref())
+    }
+}
+
 /// Whether this request follows the revision without sessions.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 pub(super) struct Exchange<'a> {
-    pub(super) context: &'a RequestContext<RoleServer>,
+    pub(super) who: Who,
+    /// The way to the client while the request runs; `None` where it wants to hear nothing before the answer.
+    pub(super) context: Option<&'a RequestContext<RoleServer>>,
+    /// Whether the request follows the revision without sessions.
+    pub(super) is_stateless: bool,
     pub(super) connection: &'a Connection,
     pub(super) parked: &'a Parked,
     /// What the request wants, in full: answers count only for the same again.
@@ -80,10 +103,14 @@ impl Exchange<'_> {
     /// Begins the work, or takes over the parked work of the request that this one repeats, and
     /// stays with it until it is done or needs something.
     pub(super) async fn run(
-        &self,
+        mut self,
         repeated: Repeated,
         begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
     ) -> Answer {
+        // It may have waited until everything was loaded.
+        if self.context.is_some_and(|context| context.ct.is_cancelled()) {
+            return Err(ErrorData::internal_error("cancelled", None));
+        }
         let running = match &repeated.state {
             Some(state) => self.take_over(state, repeated.inputs)?,
             None => self.begin(repeated.inputs, begin),
@@ -95,12 +122,11 @@ impl Exchange<'_> {
     }
 
     fn begin(
-        &self,
+        &mut self,
         inputs: BTreeMap<String, Value>,
         begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
     ) -> Running {
-        let name = self.context.client_info().map(|info| client_name(&info.name)).unwrap_or_default();
-        let (client, signals) = Client::new(name, abilities(self.context));
+        let (client, signals) = Client::new(std::mem::take(&mut self.who.name), self.who.can);
         let cancellation = CancellationToken::new();
         let work = begin(client.clone(), cancellation.clone());
         Running { work, client, signals, cancellation, asked: Vec::new(), inputs }
@@ -134,7 +160,7 @@ impl Exchange<'_> {
                 // Signals first: what the work said last comes before its end.
                 biased;
                 Some(signal) = running.signals.recv() => match signal {
-                    Signal::Ask(ask) if !is_stateless(self.context) => asking.push(self.request(ask)),
+                    Signal::Ask(ask) if !self.is_stateless => asking.push(self.request(ask)),
                     Signal::Ask(ask) => {
                         if let Some(ask) = answer_at_once(ask, &running.inputs) {
                             running.asked.push(ask);
@@ -153,11 +179,19 @@ impl Exchange<'_> {
                         None => answer,
                     };
                 }
-                () = self.context.ct.cancelled(), if !cancelled => {
+                () = self.cancelled(), if !cancelled => {
                     cancelled = true;
                     running.cancellation.cancel();
                 }
             }
+        }
+    }
+
+    async fn cancelled(&self) {
+        match self.context {
+            Some(context) => context.ct.cancelled().await,
+            // Dropped, and its work with it.
+            None => std::future::pending().await,
         }
     }
 
@@ -189,7 +223,7 @@ impl Exchange<'_> {
     }
 
     async fn request_one(&self, question: &Question) -> Result<Value, AskError> {
-        let peer = &self.context.peer;
+        let peer = &self.context.ok_or(AskError::Gone)?.peer;
         let answer = match input_request(question).map_err(AskError::Refused)? {
             InputRequest::Elicitation(request) => {
                 peer.create_elicitation(request.params).await.map(serde_json::to_value)
@@ -209,18 +243,19 @@ impl Exchange<'_> {
 
     /// Sends a note, if the client wants such. One that is gone misses nothing.
     async fn tell(&self, note: Signal) {
+        let Some(context) = self.context else { return };
         match note {
             Signal::Progress { progress, total, message } => {
-                let Some(token) = self.context.meta.get_progress_token() else { return };
+                let Some(token) = context.meta.get_progress_token() else { return };
                 let mut param = ProgressNotificationParam::new(token, progress);
                 param.total = total;
                 param.message = message;
-                let _ = self.context.peer.notify_progress(param).await;
+                let _ = context.peer.notify_progress(param).await;
             }
             Signal::Log { level, data } => {
-                if self.log_level().is_some_and(|wanted| level >= wanted) {
+                if self.log_level(context).is_some_and(|wanted| level >= wanted) {
                     let param = LoggingMessageNotificationParam::new(answer::log_level(level), data);
-                    let _ = self.context.peer.notify_logging_message(param).await;
+                    let _ = context.peer.notify_logging_message(param).await;
                 }
             }
             // The work ended without waiting for the answer.
@@ -229,9 +264,9 @@ impl Exchange<'_> {
     }
 
     /// From which level on log messages are wanted; `None` for not at all.
-    fn log_level(&self) -> Option<LogLevel> {
-        let of_request = self.context.meta.log_level().map(answer::from_log_level);
-        if is_stateless(self.context) { of_request } else { Some(self.connection.log_level()) }
+    fn log_level(&self, context: &RequestContext<RoleServer>) -> Option<LogLevel> {
+        let of_request = context.meta.log_level().map(answer::from_log_level);
+        if self.is_stateless { of_request } else { Some(self.connection.log_level()) }
     }
 }
 
@@ -240,8 +275,7 @@ fn client_name(name: &str) -> String {
     visible(&name[..name.floor_char_boundary(NAME_LIMIT)])
 }
 
-fn abilities(context: &RequestContext<RoleServer>) -> Abilities {
-    let Some(can) = context.client_capabilities() else { return Abilities::default() };
+fn abilities(can: &ClientCapabilities) -> Abilities {
     // Forms were there before there were modes: who names no mode means forms.
     let forms = can.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
     Abilities { forms, sampling: can.sampling.is_some(), roots: can.roots.is_some() }

@@ -11,37 +11,33 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use rmcp::{
     ErrorData, RoleServer,
-    model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde::Deserialize;
-use serde_json::Value;
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
     sync::{Mutex, Notify},
     task::JoinSet,
 };
 
 use super::memo::Memo;
+use crate::lines::{Line, LineReader, refusal};
 
 /// The longest line. A longer one is dropped as it comes, and never held.
 const LONGEST: usize = 16 << 20;
-/// The room that is kept for lines to come.
-const ROOM: usize = 64 << 10;
+/// How long answers of our own get at the end, as the SDK's do.
+const FAREWELL: Duration = Duration::from_secs(5);
 /// While so many answers wait for a client to read them, no more of its requests are read.
 const UNREAD: usize = 256;
 
 pub(super) struct Frames<R, W> {
-    read: BufReader<R>,
-    /// The line so far: reading may be given up at any await and taken up again.
-    line: Vec<u8>,
-    /// Whether the rest of a line that is too long is being dropped.
-    is_dropping: bool,
+    lines: LineReader<R>,
     has_begun: bool,
     /// An async lock, because its holder writes; `None` once it is closed.
     write: Arc<Mutex<Option<W>>>,
@@ -85,12 +81,6 @@ impl Drop for Unwritten {
     }
 }
 
-enum Line {
-    Whole,
-    TooLong,
-    End,
-}
-
 impl<R, W> Frames<R, W>
 where
     R: AsyncRead + Send + Unpin,
@@ -98,9 +88,7 @@ where
 {
     pub(super) fn new(read: R, write: W, memo: Memo) -> Self {
         Self {
-            read: BufReader::new(read),
-            line: Vec::new(),
-            is_dropping: false,
+            lines: LineReader::new(read, LONGEST),
             has_begun: false,
             write: Arc::new(Mutex::new(Some(write))),
             answers: JoinSet::new(),
@@ -109,41 +97,11 @@ where
         }
     }
 
-    /// Reads on until a line is whole. Nothing is lost if this is dropped at its await: what was taken is in
-    /// `line`, and what was not is still in the buffer.
-    async fn read_line(&mut self) -> Line {
-        loop {
-            let Ok(available) = self.read.fill_buf().await else { return Line::End };
-            if available.is_empty() {
-                return Line::End;
-            }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            let fits = !self.is_dropping && self.line.len() + taken <= LONGEST;
-            if fits {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.read.consume(taken);
-            match (fits, end.is_some()) {
-                (true, true) => return Line::Whole,
-                (true, false) => {}
-                (false, is_end) => {
-                    let is_first = !self.is_dropping;
-                    self.is_dropping = !is_end;
-                    if is_first {
-                        self.line = Vec::new();
-                        return Line::TooLong;
-                    }
-                }
-            }
-        }
-    }
-
     /// The message in the line, if it is one that means something now.
     fn take_message(&mut self) -> Option<ClientJsonRpcMessage> {
-        let line = self.line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.line).trim_ascii();
+        let line = self.lines.line();
         if let Some(known) = self.memo.answer(line) {
-            self.line.clear();
+            self.lines.clear();
             self.answer(known);
             return None;
         }
@@ -152,9 +110,7 @@ where
             Ok(_) => None,
             Err(_) => refusal(line),
         };
-        self.line.clear();
-        // One long message is no reason to hold its room for ever.
-        self.line.shrink_to(ROOM);
+        self.lines.clear();
         if let Some((error, id)) = refusal {
             self.refuse(error, id);
         }
@@ -174,9 +130,11 @@ where
     fn answer(&mut self, line: Vec<u8>) {
         while self.answers.try_join_next().is_some() {}
         let writing = write_line(Arc::clone(&self.write), line, self.backlog.add());
+        let late = Arc::clone(self.memo.late());
         self.answers.spawn(async move {
             // A client that is gone needs no answer.
             let _ = writing.await;
+            late.has_listed();
         });
     }
 }
@@ -203,8 +161,13 @@ where
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             self.backlog.is_short().await;
-            match self.read_line().await {
-                Line::End => return None,
+            match self.lines.next().await {
+                Line::End => {
+                    // Whoever has nothing more to say may still listen.
+                    let written = async { while self.answers.join_next().await.is_some() {} };
+                    let _ = tokio::time::timeout(FAREWELL, written).await;
+                    return None;
+                }
                 Line::TooLong => {
                     let message = format!("a message may have {LONGEST} bytes");
                     self.refuse(ErrorData::invalid_request(message, None), None);
@@ -235,34 +198,4 @@ async fn write_line<W: AsyncWrite + Unpin>(
     let write = write.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
     write.write_all(&line).await?;
     write.flush().await
-}
-
-/// What a line that is no message says of itself. The same field twice is read by nobody.
-#[derive(Deserialize)]
-struct Envelope {
-    id: Option<Value>,
-    jsonrpc: Option<Value>,
-    method: Option<Value>,
-    #[serde(rename = "params")]
-    _params: Option<serde::de::IgnoredAny>,
-}
-
-/// The answer to a line that is no message; none to what is no JSON, which may be the banner of some
-/// program, or an answer to our own refusal.
-fn refusal(line: &[u8]) -> Option<(ErrorData, Option<RequestId>)> {
-    if line.is_empty() || serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() {
-        return None;
-    }
-    let Ok(envelope) = serde_json::from_slice::<Envelope>(line) else {
-        return Some((ErrorData::invalid_request("Invalid request", None), None));
-    };
-    let id = envelope.id.and_then(|id| serde_json::from_value::<RequestId>(id).ok());
-    let is_request = envelope.jsonrpc.is_some_and(|version| version == "2.0")
-        && envelope.method.as_ref().is_some_and(Value::is_string);
-    match (is_request, id) {
-        (true, Some(id)) => {
-            Some((ErrorData::new(ErrorCode::INVALID_PARAMS, "Invalid params", None), Some(id)))
-        }
-        (_, id) => Some((ErrorData::invalid_request("Invalid request", None), id)),
-    }
 }

@@ -28,7 +28,8 @@ use super::{
     changes::Change,
     client::Client,
     connection::{Connection, Transport},
-    exchange::{Answer, Exchange, Repeated, Reply, is_stateless},
+    exchange::{Answer, Exchange, Repeated, Reply, Who, is_stateless},
+    front::Late,
     listing::Listing,
     source::SourceError,
 };
@@ -38,13 +39,13 @@ type Context = RequestContext<RoleServer>;
 /// Serves one client.
 #[derive(Clone, Debug)]
 pub(super) struct Handler {
-    shared: Arc<Shared>,
+    late: Arc<Late>,
     connection: Arc<Connection>,
 }
 
 impl Handler {
-    pub(super) fn new(shared: Arc<Shared>, connection: Arc<Connection>) -> Self {
-        Self { shared, connection }
+    pub(super) fn new(late: Arc<Late>, connection: Arc<Connection>) -> Self {
+        Self { late, connection }
     }
 
     /// Whether nothing connects this request with others: it has neither a session nor a pipe of its client's.
@@ -53,21 +54,28 @@ impl Handler {
     }
 
     /// What is shown for this request. Without a session nothing can be loaded for later.
-    fn listing(&self, context: &Context) -> Arc<Listing> {
-        match self.shared.served.exposure {
-            Exposure::Dynamic if self.is_alone(context) => self.shared.listing(Exposure::Groups, &[]),
-            Exposure::Dynamic => self.shared.listing(Exposure::Dynamic, &self.connection.loaded()),
-            exposure => self.shared.listing(exposure, &[]),
+    fn listing(&self, shared: &Shared, context: &Context) -> Arc<Listing> {
+        match shared.served.exposure {
+            Exposure::Dynamic if self.is_alone(context) => shared.listing(Exposure::Groups, &[]),
+            Exposure::Dynamic => shared.listing(Exposure::Dynamic, &self.connection.loaded()),
+            exposure => shared.listing(exposure, &[]),
         }
     }
 
-    fn exchange<'a>(&'a self, context: &'a Context, wanted: Value) -> Exchange<'a> {
-        Exchange { context, connection: &self.connection, parked: &self.shared.parked, wanted }
+    fn exchange<'a>(&'a self, shared: &'a Shared, context: &'a Context, wanted: Value) -> Exchange<'a> {
+        Exchange {
+            who: Who::of(context),
+            context: Some(context),
+            is_stateless: is_stateless(context),
+            connection: &self.connection,
+            parked: &shared.parked,
+            wanted,
+        }
     }
 
     /// Reads from the first source that has it.
     async fn read(&self, uri: &str) -> Result<super::ResourceBody, ErrorData> {
-        for source in &self.shared.served.resources {
+        for source in &self.late.shared().await.served.resources {
             match source.read(uri).await {
                 Err(SourceError::NotFound) => {}
                 Ok(body) => return Ok(body),
@@ -80,30 +88,7 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let served = &self.shared.served;
-        let mut can = ServerCapabilities::default();
-        let mut tools = ToolsCapability::default();
-        tools.list_changed = Some(true);
-        can.tools = Some(tools);
-        can.logging = Some(serde_json::Map::new());
-        if !served.prompts.is_empty() {
-            let mut prompts = PromptsCapability::default();
-            prompts.list_changed = Some(true);
-            can.prompts = Some(prompts);
-            can.completions = Some(serde_json::Map::new());
-        }
-        if !served.resources.is_empty() {
-            let mut resources = ResourcesCapability::default();
-            resources.list_changed = Some(true);
-            resources.subscribe = served.resources.iter().any(|source| source.changes()).then_some(true);
-            can.resources = Some(resources);
-        }
-        let mut config = ServerConfig::new(can)
-            .with_server_info(Implementation::new("pinza", served.version.clone()).with_title("Pinza"));
-        let exposure = served.exposure;
-        let instructions = self.shared.listing(exposure, &[]).instructions.clone();
-        config.instructions = (!instructions.is_empty()).then_some(instructions);
-        config
+        self.late.info()
     }
 
     async fn list_tools(
@@ -112,12 +97,14 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.listing(&context).tools.clone()))
+        let listing = self.listing(self.late.shared().await, &context);
+        Ok(ListToolsResult::with_all_items(listing.tools.clone()))
     }
 
     /// For the check of headers that repeat arguments.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared.listing(self.shared.served.exposure, &[]).get(name).cloned()
+        let shared = self.late.loaded()?;
+        shared.listing(shared.served.exposure, &[]).get(name).cloned()
     }
 
     async fn call_tool(
@@ -125,28 +112,25 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
+        let shared = self.late.shared().await;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let repeated =
             Repeated { inputs: request.input_responses.unwrap_or_default(), state: request.request_state };
         // Kept only where the request could come to be repeated.
-        let wanted = if is_stateless(&context) {
-            json!({ "tool": request.name, "arguments": arguments })
-        } else {
-            Value::Null
+        let wanted = match is_stateless(&context) {
+            true => wanted_call(&request.name, &arguments),
+            false => Value::Null,
         };
         let call = Call {
-            shared: Arc::clone(&self.shared),
+            shared: Arc::clone(shared),
             connection: Arc::clone(&self.connection),
-            listing: self.listing(&context),
-            call: ToolCall { id: self.shared.next_call(), name: request.name.into_owned(), arguments },
+            listing: self.listing(shared, &context),
+            call: ToolCall { id: shared.next_call(), name: request.name.into_owned(), arguments },
             tells_progress: context.meta.get_progress_token().is_some(),
             holds: if is_stateless(&context) { Holds::Call } else { Holds::Session },
             session: if self.is_alone(&context) { None } else { self.connection.session() },
         };
-        let begin = |client: Client, cancellation: CancellationToken| -> BoxFuture<'static, Answer> {
-            Box::pin(client.clone().serve(call.run(client, cancellation)))
-        };
-        let reply = self.exchange(&context, wanted).run(repeated, begin).await?;
+        let reply = self.exchange(shared, &context, wanted).run(repeated, call.begin()).await?;
         if self.connection.take_grown() {
             // If the client is gone, so is the reason to tell it.
             let _ = context.peer.notify_tool_list_changed().await;
@@ -164,7 +148,7 @@ impl ServerHandler for Handler {
         _context: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
         one_page(request)?;
-        let prompts = self.shared.served.prompts.iter().flat_map(|source| source.list());
+        let prompts = self.late.shared().await.served.prompts.iter().flat_map(|source| source.list());
         Ok(ListPromptsResult::with_all_items(prompts.map(answer::prompt).collect()))
     }
 
@@ -177,10 +161,11 @@ impl ServerHandler for Handler {
         let arguments = arguments.unwrap_or_default();
         let repeated = Repeated { inputs: input_responses.unwrap_or_default(), state: request_state };
         let wanted = json!({ "prompt": name, "arguments": arguments });
-        let shared = Arc::clone(&self.shared);
+        let shared = self.late.shared().await;
+        let of = Arc::clone(shared);
         let begin = |client: Client, cancellation: CancellationToken| -> BoxFuture<'static, Answer> {
             Box::pin(async move {
-                for source in &shared.served.prompts {
+                for source in &of.served.prompts {
                     let got = tokio::select! {
                         () = cancellation.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
                         got = source.get(&name, &arguments, &client) => got,
@@ -195,7 +180,7 @@ impl ServerHandler for Handler {
                 Err(ErrorData::invalid_params(message, None))
             })
         };
-        match self.exchange(&context, wanted).run(repeated, begin).await? {
+        match self.exchange(shared, &context, wanted).run(repeated, begin).await? {
             Reply::Prompt(result) => Ok(result.into()),
             Reply::Inputs(inputs) => Ok(inputs.into()),
             other => Err(unexpected(&other)),
@@ -212,7 +197,7 @@ impl ServerHandler for Handler {
                 let complete = |source: &Arc<dyn super::PromptSource>| {
                     source.complete(&prompt.name, &request.argument.name, &request.argument.value)
                 };
-                self.shared.served.prompts.iter().find_map(complete)
+                self.late.shared().await.served.prompts.iter().find_map(complete)
             }
             _ => None,
         };
@@ -227,7 +212,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         one_page(request)?;
         let mut resources = Vec::new();
-        for source in &self.shared.served.resources {
+        for source in &self.late.shared().await.served.resources {
             resources.extend(source.list().await.into_iter().map(answer::resource));
         }
         Ok(ListResourcesResult::with_all_items(resources))
@@ -239,7 +224,8 @@ impl ServerHandler for Handler {
         _context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         one_page(request)?;
-        let templates = self.shared.served.resources.iter().flat_map(|source| source.templates());
+        let templates =
+            self.late.shared().await.served.resources.iter().flat_map(|source| source.templates());
         Ok(ListResourceTemplatesResult::with_all_items(templates.map(answer::template).collect()))
     }
 
@@ -281,7 +267,10 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut heard = self.shared.served.changes.listen();
+        let mut heard = self.late.changes.listen();
+        if self.late.takes_stale() && tell_subscriber(&subscription, &TOOLS).await.is_err() {
+            return Ok(());
+        }
         loop {
             let change = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
@@ -296,18 +285,51 @@ impl ServerHandler for Handler {
 
     /// A client with a session hears of changes of lists without having asked.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let mut heard = self.shared.served.changes.listen();
+        let mut heard = self.late.changes.listen();
         // Not the connection itself: it would never end if what it keeps kept it.
-        let (shared, connection) = (Arc::clone(&self.shared), Arc::downgrade(&self.connection));
+        let (late, connection) = (Arc::clone(&self.late), Arc::downgrade(&self.connection));
         self.connection.keep_listening(tokio::spawn(async move {
+            if late.takes_stale() && context.peer.notify_tool_list_changed().await.is_err() {
+                return;
+            }
             while let (Some(change), Some(connection)) = (heard.next().await, connection.upgrade()) {
-                if tell_session(&context.peer, &shared, &connection, &change).await.is_err() {
+                if tell_session(&context.peer, late.shared().await, &connection, &change).await.is_err() {
                     return;
                 }
             }
         }));
     }
 }
+
+/// Who serves, and what it can do.
+pub(super) fn info(shared: &Shared) -> ServerConfig {
+    let served = &shared.served;
+    let mut can = ServerCapabilities::default();
+    let mut tools = ToolsCapability::default();
+    tools.list_changed = Some(true);
+    can.tools = Some(tools);
+    can.logging = Some(serde_json::Map::new());
+    if !served.prompts.is_empty() {
+        let mut prompts = PromptsCapability::default();
+        prompts.list_changed = Some(true);
+        can.prompts = Some(prompts);
+        can.completions = Some(serde_json::Map::new());
+    }
+    if !served.resources.is_empty() {
+        let mut resources = ResourcesCapability::default();
+        resources.list_changed = Some(true);
+        resources.subscribe = served.resources.iter().any(|source| source.changes()).then_some(true);
+        can.resources = Some(resources);
+    }
+    let mut config = ServerConfig::new(can)
+        .with_server_info(Implementation::new("pinza", served.version.clone()).with_title("Pinza"));
+    let exposure = served.exposure;
+    let instructions = shared.listing(exposure, &[]).instructions.clone();
+    config.instructions = (!instructions.is_empty()).then_some(instructions);
+    config
+}
+
+const TOOLS: Change = Change::Lists { tools: true, prompts: false, resources: false };
 
 async fn tell_subscriber(
     subscription: &SubscriptionContext,
@@ -363,6 +385,11 @@ async fn tell_session(
     Ok(())
 }
 
+/// What a call wants: answers count only for the same again.
+pub(super) fn wanted_call(tool: &str, arguments: &Value) -> Value {
+    json!({ "tool": tool, "arguments": arguments })
+}
+
 /// Lists are whole: there is no page but the first.
 fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
@@ -371,6 +398,6 @@ fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     }
 }
 
-fn unexpected(reply: &Reply) -> ErrorData {
+pub(super) fn unexpected(reply: &Reply) -> ErrorData {
     ErrorData::internal_error(format!("an answer of another kind: {reply:?}"), None)
 }

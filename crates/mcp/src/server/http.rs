@@ -1,17 +1,23 @@
 //! The server as an HTTP endpoint, for whoever binds a port and guards it.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, request};
 use http_body::Body;
+use http_body_util::{Either, Full};
 use pinza_core::CancellationToken;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService,
     session::local::{LocalSessionManager, SessionConfig},
 };
 
-use super::{Server, connection::Transport, handler::Handler};
+use super::{
+    Server,
+    brief::{Begun, brief},
+    connection::Transport,
+    handler::Handler,
+};
 
 /// The largest request.
 pub const BODY_LIMIT: usize = 4 << 20;
@@ -26,6 +32,7 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 /// `Host` nor `Origin` nor tokens. Cheap to clone.
 #[derive(Clone)]
 pub struct Endpoint {
+    server: Server,
     service: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
 }
@@ -45,12 +52,13 @@ impl Server {
             .disable_allowed_origins()
             .with_cancellation_token(stop);
         let (server, sessions) = (self.clone(), Arc::new(sessions));
+        let serving = server.clone();
         let service = StreamableHttpService::new(
-            move || Ok(server.handler(Transport::Http)),
+            move || Ok(serving.handler(Transport::Http)),
             Arc::clone(&sessions),
             config,
         );
-        Endpoint { service, sessions }
+        Endpoint { server, service, sessions }
     }
 }
 
@@ -63,22 +71,26 @@ impl Endpoint {
         could_open && self.sessions.sessions.read().await.len() >= SESSIONS
     }
 
-    pub async fn answer<B>(
+    /// Whoever drops the future of a request without a session cancels it.
+    pub async fn answer(
         &self,
-        request: Request<B>,
-    ) -> Response<impl Body<Data = Bytes, Error = Infallible> + Send + 'static + use<B>>
-    where
-        B: Body + Send + 'static,
-        B::Error: std::fmt::Display,
-        B::Data: Send,
+        head: request::Parts,
+        body: Bytes,
+    ) -> Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static + use<>>
     {
-        let ends_session = request.method() == Method::DELETE;
-        let mut answer = self.service.handle(request).await;
-        if ends_session && answer.status() == StatusCode::ACCEPTED {
+        if let Some(answer) = self.server.call_plainly(&head, &body).await {
+            return answer.map(|body| Either::Left(Full::new(body)));
+        }
+        let method = head.method.clone();
+        let mut answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        if method == Method::POST {
+            return brief(answer).await.map(Either::Right);
+        }
+        if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {
             // The session is gone already, not only marked; clients warn of anything else.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
-        answer
+        answer.map(|body| Either::Right(Either::Right(Begun::whole(body))))
     }
 }
 

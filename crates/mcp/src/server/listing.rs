@@ -3,7 +3,7 @@
 //! Made once for each set of tools and policy: a list that did not change costs a copy.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -24,11 +24,18 @@ pub(super) struct Listing {
     pub(super) instructions: String,
     pub(super) view: View,
     places: HashMap<String, usize>,
+    /// Tools of which some arguments have to be repeated in headers.
+    with_headers: HashSet<String>,
 }
 
 impl Listing {
     pub(super) fn get(&self, name: &str) -> Option<&Tool> {
         self.places.get(name).map(|place| &self.tools[*place])
+    }
+
+    /// Whether a request is the same without its headers.
+    pub(super) fn is_whole_without_headers(&self, name: &str) -> bool {
+        self.places.contains_key(name) && !self.with_headers.contains(name)
     }
 
     fn of(view: View, exposure: Exposure, loaded: &[GroupName]) -> Self {
@@ -40,12 +47,14 @@ impl Listing {
             _ => Visibility::only(names),
         };
         let places = tools.iter().enumerate().map(|(place, tool)| (tool.name.to_string(), place)).collect();
+        let with_headers = tools.iter().filter(|tool| names_header(tool.input_schema.values()));
+        let with_headers = with_headers.map(|tool| tool.name.to_string()).collect();
         let instructions = match exposure {
             Exposure::Groups | Exposure::Dynamic => Conversation::start(&view).listing().to_owned(),
             Exposure::Search => SEARCH.to_owned(),
             Exposure::Full => String::new(),
         };
-        Self { tools, visibility, instructions, view, places }
+        Self { tools, visibility, instructions, view, places, with_headers }
     }
 }
 
@@ -118,6 +127,15 @@ fn tool(entry: &Entry) -> Tool {
         definition.output_schema.as_ref().filter(|schema| promises_object(schema)).and_then(object);
     tool.annotations = Some(annotations(entry));
     tool
+}
+
+/// Whether anything in a schema says that it is repeated in a header.
+fn names_header<'a>(mut values: impl Iterator<Item = &'a Value>) -> bool {
+    values.any(|value| match value {
+        Value::Object(fields) => fields.contains_key("x-mcp-header") || names_header(fields.values()),
+        Value::Array(items) => names_header(items.iter()),
+        _ => false,
+    })
 }
 
 /// The protocol's structured results are objects.

@@ -6,11 +6,15 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::listing::Listing;
+use super::{
+    Exposure, Shared,
+    front::{Front, Late, Params},
+    listing::Listing,
+};
 
 const METHOD: &str = "tools/list";
 /// A request for a list that is longer is an odd one.
@@ -18,18 +22,17 @@ const LONGEST: usize = 4096;
 /// Lists that are on their way at one time. A request that was given up is never answered, so it must make place.
 const AWAITED: usize = 8;
 
-/// What is listed now; `None` if that is not the same for all requests of a connection.
-pub(super) type Listed = Box<dyn Fn() -> Option<Arc<Listing>> + Send>;
-
 pub(super) struct Memo {
-    listed: Listed,
+    late: Arc<Late>,
+    /// Of the protocol, as it was agreed upon.
+    revision: Option<String>,
     awaited: Vec<(RequestId, Asked)>,
     known: Option<(Asked, Arc<[u8]>)>,
 }
 
 /// What an answer depends on. The listing is kept with it, so that its address is its own.
 struct Asked {
-    params: Option<Box<str>>,
+    params: Params,
     listing: Arc<Listing>,
 }
 
@@ -45,25 +48,34 @@ struct Request<'a> {
 }
 
 impl Memo {
-    pub(super) fn new(listed: Listed) -> Self {
-        Self { listed, awaited: Vec::new(), known: None }
+    pub(super) fn new(late: Arc<Late>) -> Self {
+        Self { late, revision: None, awaited: Vec::new(), known: None }
+    }
+
+    pub(super) fn late(&self) -> &Arc<Late> {
+        &self.late
     }
 
     /// The answer to a line, if it is known. If it is not but could come to be, its answer is awaited.
     pub(super) fn answer(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         let request = list_request(line)?;
-        let listing = (self.listed)()?;
-        let params = request.params.map(RawValue::get);
+        // No parameters are written in two ways.
+        let params = request.params.map(RawValue::get).filter(|text| *text != "{}");
+        let params = Params { revision: self.revision.clone(), params: params.map(Into::into) };
+        let Some(shared) = self.late.loaded() else {
+            return response(&request.id, self.late.listed(&params)?);
+        };
+        let listing = listed(shared)?;
         if let Some((asked, result)) = &self.known
             && Arc::ptr_eq(&asked.listing, &listing)
-            && asked.params.as_deref() == params
+            && asked.params == params
         {
             return response(&request.id, result);
         }
         if self.awaited.len() >= AWAITED {
             self.awaited.remove(0);
         }
-        self.awaited.push((request.id, Asked { params: params.map(Into::into), listing }));
+        self.awaited.push((request.id, Asked { params, listing }));
         None
     }
 
@@ -72,6 +84,7 @@ impl Memo {
         if let ClientJsonRpcMessage::Request(request) = message
             && matches!(request.request, ClientRequest::InitializeRequest(_))
         {
+            self.revision = None;
             self.known = None;
             self.awaited.clear();
         }
@@ -84,12 +97,29 @@ impl Memo {
             ServerJsonRpcMessage::Error(error) => (error.id.as_ref()?, None),
             _ => return None,
         };
+        if let Some(ServerResult::InitializeResult(agreed)) = result {
+            self.revision = Some(agreed.protocol_version.to_string());
+        }
         let place = self.awaited.iter().position(|(awaited, _)| awaited == id)?;
         let (_, asked) = self.awaited.remove(place);
         let result: Arc<[u8]> = serde_json::to_vec(result?).ok()?.into();
         let line = response(id, &result);
+        if let Some(shared) = self.late.loaded()
+            && let Some(keep) = &shared.served.keep_front
+        {
+            keep(&Front::new(shared, &asked.listing, &asked.params, &result));
+        }
         self.known = Some((asked, result));
         line
+    }
+}
+
+/// What is listed now; `None` if that is not the same for all requests of a connection.
+fn listed(shared: &Shared) -> Option<Arc<Listing>> {
+    match shared.served.exposure {
+        // A list that grows is another one for each request.
+        Exposure::Dynamic => None,
+        exposure => Some(shared.listing(exposure, &[])),
     }
 }
 

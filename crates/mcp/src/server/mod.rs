@@ -7,17 +7,20 @@
 
 mod answer;
 mod approver;
+mod brief;
 mod call;
 mod changes;
 mod client;
 mod connection;
 mod exchange;
 mod frames;
+mod front;
 mod handler;
 mod http;
 mod listing;
 mod memo;
 mod parked;
+mod plain;
 mod skills;
 mod source;
 mod stdio;
@@ -34,6 +37,7 @@ use pinza_core::{CallId, Engine, PromptDesk, Rule, Selection, Snapshot, View};
 
 pub use changes::Changes;
 pub use client::{AskError, Client, LogLevel, Need, Question};
+pub use front::{Front, KeepFront};
 pub use http::{BODY_LIMIT, Endpoint};
 pub use source::{
     PromptArgument, PromptInfo, PromptSource, PromptText, ResourceBody, ResourceInfo, ResourceSource,
@@ -42,6 +46,7 @@ pub use source::{
 pub use stdio::StdioError;
 
 use connection::{Connection, Transport};
+use front::Late;
 use handler::Handler;
 use listing::Listings;
 use parked::Parked;
@@ -82,6 +87,8 @@ pub struct Served {
     pub prompts: Vec<Arc<dyn PromptSource>>,
     pub resources: Vec<Arc<dyn ResourceSource>>,
     pub changes: Changes,
+    /// Told what a client on stdio could be told at once the next time.
+    pub keep_front: Option<KeepFront>,
 }
 
 impl std::fmt::Debug for Served {
@@ -93,7 +100,7 @@ impl std::fmt::Debug for Served {
 /// Serves. Cheap to clone; all clones share what they know.
 #[derive(Clone, Debug)]
 pub struct Server {
-    shared: Arc<Shared>,
+    late: Arc<Late>,
 }
 
 /// What all connections have in common.
@@ -112,20 +119,40 @@ pub const CALL_PREFIX: &str = "mcp-";
 
 impl Server {
     /// Fails only where the system has no randomness to give.
-    pub fn new(mut served: Served) -> io::Result<Self> {
+    pub fn new(served: Served) -> io::Result<Self> {
+        let server = Self { late: Arc::new(Late::new(None, served.changes.clone())) };
+        server.open(served)?;
+        Ok(server)
+    }
+
+    /// A server that says what its front says, while what there is to serve is still being loaded.
+    pub fn ahead(front: Front, changes: Changes) -> Self {
+        Self { late: Arc::new(Late::new(Some(front), changes)) }
+    }
+
+    /// Waits until the front has said what it has to say. Loading before that would only be in its way.
+    pub async fn wanted(&self) {
+        self.late.wanted().await;
+    }
+
+    /// Hands in what there is to serve. A client that was told of other tools is told that they changed.
+    pub fn open(&self, mut served: Served) -> io::Result<()> {
         let nonce = secret()?;
         served.prompts.insert(0, Arc::new(SkillPrompts::of(&served)));
         let (parked, listings, calls) = (Parked::default(), Listings::default(), AtomicU64::new(0));
-        Ok(Self { shared: Arc::new(Shared { served, parked, listings, nonce, calls }) })
+        self.late.set(Arc::new(Shared { served, parked, listings, nonce, calls }));
+        Ok(())
     }
 
     /// Ends calls that wait for a client to come back with answers: at the end of the server nobody will.
     pub fn abandon_waiting(&self) {
-        self.shared.parked.give_up_all();
+        if let Some(shared) = self.late.loaded() {
+            shared.parked.give_up_all();
+        }
     }
 
     fn handler(&self, transport: Transport) -> Handler {
-        Handler::new(Arc::clone(&self.shared), Connection::new(&self.shared.served, transport))
+        Handler::new(Arc::clone(&self.late), Connection::new(transport))
     }
 }
 

@@ -9,7 +9,7 @@ use rmcp::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Exposure, Server, connection::Transport, frames::Frames, memo::Memo};
+use super::{Server, connection::Transport, frames::Frames, memo::Memo};
 
 /// Why a client on stdio could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -34,11 +34,7 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let shared = Arc::clone(&self.shared);
-        let exposure = shared.served.exposure;
-        // A list that grows is another one for each request.
-        let listed = move || (exposure != Exposure::Dynamic).then(|| shared.listing(exposure, &[]));
-        let frames = Frames::new(read, write, Memo::new(Box::new(listed)));
+        let frames = Frames::new(read, write, Memo::new(Arc::clone(&self.late)));
         let serving = serve_server_with_ct(self.handler(Transport::Stdio), frames, stop).await;
         let running = match serving {
             Ok(running) => running,

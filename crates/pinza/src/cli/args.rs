@@ -77,6 +77,33 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
 }
 
+/// The commands that programs start again and again: read without putting together what all others may be given.
+#[derive(Debug, Parser)]
+#[command(name = "pinza")]
+struct Quick {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: QuickCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum QuickCommand {
+    Call(Call),
+    Serve(Serve),
+}
+
+/// One of those, if it was typed without a fault. Help and complaints are the whole command line's.
+pub(crate) fn read_quickly(typed: &[OsString]) -> Option<Cli> {
+    typed.iter().any(|word| word == "call" || word == "serve").then_some(())?;
+    let Quick { global, command } = Quick::try_parse_from(typed).ok()?;
+    let command = match command {
+        QuickCommand::Call(arguments) => Command::Call(arguments),
+        QuickCommand::Serve(arguments) => Command::Serve(arguments),
+    };
+    Some(Cli { global, command })
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Call a tool
@@ -673,7 +700,7 @@ pub(crate) struct Chat {
     pub(crate) plain: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   pinza serve --stdio                                  for an agent that starts it
   pinza serve --http 127.0.0.1:7717 --expose full      MCP at http://127.0.0.1:7717/mcp

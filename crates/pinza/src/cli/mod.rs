@@ -61,12 +61,15 @@ pub(crate) type Result<T = Done> = anyhow::Result<T>;
 
 pub(crate) fn main() -> ExitCode {
     let typed = args::hoist(std::env::args_os());
-    let (global, command) = match welcome::wanted(&typed) {
-        Some(global) => (global, None),
-        None => {
-            let Cli { global, command } = Cli::parse_from(typed);
-            (global, Some(command))
-        }
+    let (global, command) = match args::read_quickly(&typed) {
+        Some(Cli { global, command }) => (global, Some(command)),
+        None => match welcome::wanted(&typed) {
+            Some(global) => (global, None),
+            None => {
+                let Cli { global, command } = Cli::parse_from(typed);
+                (global, Some(command))
+            }
+        },
     };
     let printer = Printer::new(&global);
     let done = match command {
@@ -136,6 +139,35 @@ mod tests {
         let cli = parse(&["pinza", "--deny", "exec", "call", "x", "--deny=net,node", "--json"]).unwrap();
         assert_eq!(cli.global.deny, ["exec", "net", "node"]);
         assert!(cli.global.json);
+    }
+
+    #[test]
+    fn what_is_read_quickly_is_read_as_ever() {
+        let quick: [&[&str]; 6] = [
+            &["pinza", "serve", "--stdio", "--expose", "full", "--deny", "exec"],
+            &["pinza", "--home", "h", "serve", "--http", "1", "--include", "a,b", "--profile", "coding"],
+            &["pinza", "call", "x", "a=1", "--deny=net,node", "--json"],
+            &["pinza", "call", "serve", "--", "--json"],
+            &["pinza", "--env", "A=b", "call", "x", "--env", "C=d"],
+            &["pinza", "serve"],
+        ];
+        for typed in quick {
+            let hoisted = args::hoist(typed.iter().map(std::ffi::OsString::from));
+            let read = args::read_quickly(&hoisted).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{:?}", parse(typed).unwrap()), "{typed:?}");
+        }
+        let others: [&[&str]; 6] = [
+            &["pinza", "serve", "--help"],
+            &["pinza", "call"],
+            &["pinza", "serve", "--what"],
+            &["pinza", "tools", "show", "call"],
+            &["pinza", "--version", "serve"],
+            &["pinza"],
+        ];
+        for typed in others {
+            let hoisted = args::hoist(typed.iter().map(std::ffi::OsString::from));
+            assert!(args::read_quickly(&hoisted).is_none(), "{typed:?}");
+        }
     }
 
     #[test]

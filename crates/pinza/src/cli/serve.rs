@@ -3,6 +3,7 @@
 use std::{
     net::{SocketAddr, ToSocketAddrs as _},
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail};
@@ -11,11 +12,15 @@ use pinza::{
     core::{Caller, CancellationToken, Engine, RuleSource},
     mcp::{
         conformance,
-        server::{Changes, Exposure, Remember, Server},
+        server::{Changes, Exposure, Front, KeepFront, Remember, Served, Server, StdioError},
     },
     state::Store,
     web::{self, About, CallMeter, Guard, Site, Stop, Token},
 };
+
+mod front;
+
+use front::FrontFile;
 
 use super::{
     Done, Global, Result,
@@ -29,6 +34,8 @@ use crate::{
     terminal::{Printer, write_stderr},
 };
 
+/// A client that has not asked for tools by then is one that takes its time.
+const SOON: Duration = Duration::from_millis(50);
 /// Where it listens unless something else is said.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7717";
 
@@ -50,22 +57,69 @@ pub(crate) fn run(global: &Global, printer: &Printer, arguments: Serve) -> Resul
 
 /// One client, which started this program: stdout is the protocol, and nobody reads stderr.
 fn serve_stdio(global: &Global, arguments: &Serve) -> Result {
-    let opened = Opened::new(global, arguments, Arc::default())?;
-    opened.log.line(&format!("serving on stdio, pid {}", std::process::id()));
-    opened.log_problems();
+    let file = FrontFile::find(global, arguments);
+    let front = file.as_ref().and_then(FrontFile::read);
+    let opening = Opening { changes: Changes::new(), meter: Arc::default(), front: file };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(async {
-        let stop = stop_on_signal()?;
-        let _watching = opened.watch(|_| {});
-        anyhow::Ok(opened.server.serve_stdio(stop).await)
-    })?;
-    opened.log.line(&match &served {
-        Ok(()) => "the client is gone".to_owned(),
-        Err(error) => format!("the client could not be served: {error}"),
-    });
-    // What still runs on a blocking thread must not keep the end back.
+    let ran = match front {
+        Some(front) => runtime.block_on(serve_ahead(front, global, arguments, opening)),
+        None => serve_opened(&runtime, global, arguments, opening),
+    };
+    // What still runs on a blocking thread, such as a read from stdin, must not keep the end back.
     runtime.shutdown_background();
+    let (opened, served) = ran?;
+    if let Some(opened) = &opened {
+        opened.log.line(&match &served {
+            Ok(()) => "the client is gone".to_owned(),
+            Err(error) => format!("the client could not be served: {error}"),
+        });
+    }
     served.map(|()| Done::Well).context("the client on stdin could not be served")
+}
+
+/// What was opened for a client, and how serving it ended.
+type Ran = (Option<Opened>, std::result::Result<(), StdioError>);
+
+fn serve_opened(
+    runtime: &tokio::runtime::Runtime,
+    global: &Global,
+    arguments: &Serve,
+    opening: Opening,
+) -> Result<Ran> {
+    let (opened, served) = Opened::new(global, arguments, opening)?;
+    let server = Server::new(served).context(NO_CHANCE)?;
+    runtime.block_on(async {
+        let stop = stop_on_signal()?;
+        let _watching = opened.begin_on_stdio();
+        let served = server.serve_stdio(stop).await;
+        Ok((Some(opened), served))
+    })
+}
+
+/// Lets the front speak first. Nothing is opened for a client that leaves before it wanted more.
+async fn serve_ahead(front: Front, global: &Global, arguments: &Serve, opening: Opening) -> Result<Ran> {
+    let stop = stop_on_signal()?;
+    let server = Server::ahead(front, opening.changes.clone());
+    let serving = server.serve_stdio(stop);
+    tokio::pin!(serving);
+    tokio::select! {
+        served = &mut serving => return Ok((None, served)),
+        _ = tokio::time::timeout(SOON, server.wanted()) => {}
+    }
+    let (global, arguments) = (global.clone(), arguments.clone());
+    let loading = tokio::task::spawn_blocking(move || Opened::new(&global, &arguments, opening));
+    tokio::pin!(loading);
+    tokio::select! {
+        // What was begun is not left half done.
+        served = &mut serving => Ok((Some(loading.await??.0), served)),
+        loaded = &mut loading => {
+            let (opened, served) = loaded??;
+            server.open(served).context(NO_CHANCE)?;
+            let _watching = opened.begin_on_stdio();
+            let served = serving.await;
+            Ok((Some(opened), served))
+        }
+    }
 }
 
 fn serve_http(
@@ -76,7 +130,9 @@ fn serve_http(
     guard: Guard,
 ) -> Result {
     let meter = Arc::new(CallMeter::new());
-    let opened = Opened::new(global, arguments, Arc::clone(&meter))?;
+    let opening = Opening { changes: Changes::new(), meter: Arc::clone(&meter), front: None };
+    let (opened, served) = Opened::new(global, arguments, opening)?;
+    let server = Server::new(served).context(NO_CHANCE)?;
     printer.problems(&opened.session.all_problems());
     opened.log_problems();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -90,8 +146,8 @@ fn serve_http(
         let tell = Printer::new(global);
         let _watching = opened.watch(move |line| tell.note(line));
         let about = opened.about(arguments.expose);
-        let site = Site { endpoint: opened.server.endpoint(streams.clone()), guard, meter, about };
-        let (meter, server) = (Arc::clone(&site.meter), opened.server.clone());
+        let site = Site { endpoint: server.endpoint(streams.clone()), guard, meter, about };
+        let meter = Arc::clone(&site.meter);
         let is_busy = move || {
             server.abandon_waiting();
             meter.running() > 0
@@ -108,16 +164,24 @@ fn serve_http(
 /// What both ways have in common.
 struct Opened {
     session: Session,
-    server: Server,
     changes: Changes,
     log: Arc<Log>,
     /// Dropped last: it writes what is left to write.
     _store: Store,
 }
 
+/// What is there before anything is loaded.
+struct Opening {
+    changes: Changes,
+    meter: Arc<CallMeter>,
+    front: Option<FrontFile>,
+}
+
+const NO_CHANCE: &str = "this system has no randomness to give";
+
 impl Opened {
-    fn new(global: &Global, arguments: &Serve, meter: Arc<CallMeter>) -> Result<Self> {
-        let changes = Changes::new();
+    fn new(global: &Global, arguments: &Serve, opening: Opening) -> Result<(Self, Served)> {
+        let Opening { changes, meter, front } = opening;
         let fixtures = if arguments.conformance { conformance::tools(&changes) } else { Vec::new() };
         let (session, store) = Session::open_noting_with(global, |builder| {
             fixtures.into_iter().fold(builder.observer(meter), |builder, tool| builder.shared_tool(tool))
@@ -128,15 +192,22 @@ impl Opened {
             selection: selection(&session, arguments)?,
             desk: global.yes.then(|| session.pinza.scope(Caller::Library).desk),
             remember: Some(remember(&session)),
+            changes: changes.clone(),
+            keep_front: front.map(keep),
         };
         let mut served = session.pinza.served(options);
-        served.changes = changes.clone();
         if arguments.conformance {
             served.prompts.push(conformance::prompts());
             served.resources.push(conformance::resources());
         }
-        let server = Server::new(served).context("this system has no randomness to give")?;
-        Ok(Self { session, server, changes, log, _store: store })
+        Ok((Self { session, changes, log, _store: store }, served))
+    }
+
+    /// Within a runtime.
+    fn begin_on_stdio(&self) -> tokio::task::JoinHandle<()> {
+        self.log.line(&format!("serving on stdio, pid {}", std::process::id()));
+        self.log_problems();
+        self.watch(|_| {})
     }
 
     fn log_problems(&self) {
@@ -181,6 +252,14 @@ impl Opened {
             },
         })
     }
+}
+
+/// Keeps fronts on a thread of its own: whoever waits for an answer does not wait for a disk.
+fn keep(file: FrontFile) -> KeepFront {
+    Arc::new(move |front: &Front| {
+        let (file, front) = (file.clone(), front.clone());
+        tokio::task::spawn_blocking(move || file.keep(&front));
+    })
 }
 
 fn announce(reload: &Reload, changes: &Changes) {

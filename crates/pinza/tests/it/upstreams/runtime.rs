@@ -214,6 +214,105 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
     assert_eq!(world.call("fix__echo", json!({"text": "still here"})).await.as_deref(), Ok("still here"));
 }
 
+/// The first call on a connection is the SDK's; those after it go past it.
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_after_the_first_are_as_the_first() {
+    for revision in [&[] as &[&str], &["--modern"]] {
+        let files = tempfile::tempdir().unwrap();
+        let heard = files.path().join("heard");
+        let options = [revision, &["--heard", heard.to_str().unwrap()]].concat();
+        let world = World::new(&[("fix", &options)]).await;
+        let calls = [
+            ("fix__echo", json!({"text": "\u{2028} \"quoted\"\n"})),
+            ("fix__sum", json!({"numbers": [1, 2.5]})),
+            ("fix__picture", json!({})),
+            ("fix__fail", json!({})),
+            ("fix__refuse", json!({})),
+            ("fix__progress", json!({})),
+            ("fix__big", json!({"bytes": 300_000})),
+        ];
+        for (name, arguments) in calls {
+            // A runtime of its own, so that this is the first one.
+            let alone = runtime(world.directory.path(), world.specs.clone());
+            let first = alone.call(name, arguments.clone()).await.result;
+            let _ = world.call("fix__echo", json!({"text": "first"})).await;
+            let later = world.pinza.call(name, arguments).await.result;
+            match (first, later) {
+                (Ok(first), Ok(later)) => {
+                    assert_eq!((first.content, first.details), (later.content, later.details), "{name}");
+                }
+                (first, later) => assert_eq!(first.err(), later.err(), "{name}"),
+            }
+        }
+        // What was sent differs in its number alone.
+        let mut told: Vec<Value> = std::fs::read_to_string(&heard)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .filter(|call: &Value| call["params"]["name"] == "sum")
+            .collect();
+        assert_eq!(told.len(), 2);
+        let numbers = told.iter().map(|call| call["id"].as_u64().unwrap()).collect::<Vec<_>>();
+        assert!(numbers[0] < 1_000_000_000 && numbers[1] >= 1_000_000_000, "{numbers:?}");
+        for (call, number) in told.iter_mut().zip(numbers) {
+            let token = call["params"]["_meta"]["progressToken"].take();
+            assert!(revision.is_empty() || call["params"]["_meta"].as_object().unwrap().len() > 1, "{call}");
+            assert!(token.is_number(), "{number}: {token}");
+            call["id"] = Value::Null;
+        }
+        assert_eq!(told[0], told[1]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn odd_answers_are_answers_to_every_call() {
+    let world = World::new(&[("texts", &["--text-ids"]), ("nulls", &["--nulls"])]).await;
+    for word in ["first", "second"] {
+        assert_eq!(world.call("texts__echo", json!({"text": word})).await.as_deref(), Ok(word));
+        let (kind, message) = world.call("nulls__echo", json!({"text": word})).await.unwrap_err();
+        assert_eq!(kind, ErrorKind::ExecutionError, "{message}");
+    }
+}
+
+/// A question is passed on, or refused, whichever call it comes with.
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_of_later_calls_are_answered() {
+    let world = World::new(&[("fix", &[])]).await;
+    for _ in 0..3 {
+        let answer = world.call("fix__ask", json!({})).await.unwrap();
+        assert!(answer.contains("decline"), "{answer}");
+        assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_call_is_cancelled_and_lost_as_the_first() {
+    let world = World::new(&[("fix", &[])]).await;
+    assert_eq!(world.call("fix__echo", json!({"text": "first"})).await.as_deref(), Ok("first"));
+    let mark = world.path("mark");
+    let token = CancellationToken::new();
+    let scope = CallScope { cancellation: token.clone(), ..world.pinza.scope(Caller::Library) };
+    let call = ToolCall::new("1", "fix__wait", json!({"mark": mark}));
+    let engine = Arc::clone(world.pinza.engine());
+    let waiting = tokio::spawn(async move { engine.call(call, &scope).await });
+    comes_to_be(|| std::fs::read_to_string(&mark).is_ok_and(|text| text == "waiting")).await;
+    token.cancel();
+    assert_eq!(waiting.await.unwrap().result.unwrap_err().kind, ErrorKind::Cancelled);
+    comes_to_be(|| std::fs::read_to_string(&mark).is_ok_and(|text| text == "cancelled")).await;
+    let (kind, message) = world.call("fix__giant", json!({})).await.unwrap_err();
+    assert_eq!(kind, ErrorKind::OutputLimit, "{message}");
+    assert_eq!(world.call("fix__echo", json!({"text": "again"})).await.as_deref(), Ok("again"));
+    // Several are lost with the server, and none of them waits for ever.
+    let waiting = world.call("fix__wait", json!({}));
+    let crash = world.call("fix__crash", json!({}));
+    let (waiting, crash) = tokio::join!(waiting, crash);
+    for lost in [waiting, crash] {
+        let (kind, message) = lost.unwrap_err();
+        assert_eq!(kind, ErrorKind::ExecutionError);
+        assert!(message.ends_with("it exited with code 3"), "{message}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_that_change_under_way_are_held_at_once() {
     tools_change(&[]).await;

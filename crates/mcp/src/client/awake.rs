@@ -1,0 +1,88 @@
+//! Waiting for a server without going to sleep.
+//!
+//! A server on this machine answers a small call in less time than it takes to go to sleep and to be woken. So where small
+//! calls come one at a time, this side stays awake for a moment: for the answer, and after it for the next call.
+
+use std::{
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    task::yield_now,
+};
+
+/// A call that took less than this is a small one, and so, it is hoped, is the next.
+const SMALL: Duration = Duration::from_micros(400);
+/// How long an answer is waited for awake. Not longer: a server that is put on this very processor waits as long.
+const FOR_ANSWER: Duration = Duration::from_micros(50);
+/// How long the next call is waited for awake.
+const FOR_NEXT: Duration = Duration::from_micros(200);
+
+/// What is known of the calls on one connection.
+#[derive(Debug)]
+pub(crate) struct Vigil {
+    running: AtomicUsize,
+    /// How long the last call took, in microseconds.
+    last: AtomicU64,
+}
+
+impl Vigil {
+    pub(crate) fn new() -> Self {
+        Self { running: AtomicUsize::new(0), last: AtomicU64::new(u64::MAX) }
+    }
+
+    pub(crate) fn begin(&self) -> Watch<'_> {
+        let is_alone = self.running.fetch_add(1, Ordering::Relaxed) == 0;
+        let was_small = u128::from(self.last.load(Ordering::Relaxed)) < SMALL.as_micros();
+        // Where several threads share the work, another one is awake, or they would wake each other.
+        let is_one_thread =
+            Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::CurrentThread);
+        Watch { vigil: self, begun: Instant::now(), is_kept: is_alone && was_small && is_one_thread }
+    }
+}
+
+/// One call, from its beginning to its end.
+pub(crate) struct Watch<'a> {
+    vigil: &'a Vigil,
+    begun: Instant,
+    is_kept: bool,
+}
+
+impl Watch<'_> {
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept && self.begun.elapsed() < FOR_ANSWER
+    }
+
+    /// Lets everything else have its turn.
+    pub(crate) async fn pass(&self) {
+        pass().await;
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.vigil.running.fetch_sub(1, Ordering::Relaxed);
+        let took = self.begun.elapsed();
+        self.vigil.last.store(took.as_micros().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
+        // Whoever drops a call may do so outside of any runtime.
+        if self.is_kept
+            && took < SMALL
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let until = Instant::now() + FOR_NEXT;
+            runtime.spawn(async move {
+                while Instant::now() < until {
+                    pass().await;
+                }
+            });
+        }
+    }
+}
+
+/// The server may be waiting for this very processor, so others go first there, too.
+async fn pass() {
+    std::thread::yield_now();
+    yield_now().await;
+}

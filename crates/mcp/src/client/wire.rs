@@ -1,0 +1,349 @@
+//! The way to a server's process and back: messages as lines, on pipes.
+//!
+//! The SDK speaks over it ([`Lines`]). Calls do as well, past the SDK: what it does for a request takes longer than a small
+//! call. The first call of a connection is the SDK's all the same, and all others carry the same `_meta`, so what a
+//! request has to say of its sender is written down once.
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+};
+
+use bytes::{Buf as _, BytesMut};
+use rmcp::{
+    ErrorData, RoleClient,
+    model::{
+        CallToolRequestParams, CallToolResult, ClientJsonRpcMessage, ClientRequest, JsonObject,
+        NumberOrString, RequestId, ServerJsonRpcMessage, ServerResult,
+    },
+    service::{RxJsonRpcMessage, ServiceError, TxJsonRpcMessage},
+    transport::Transport,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::{net::unix::pipe, sync::oneshot};
+
+use super::{MESSAGE_LIMIT, stdio::Log};
+use crate::lines::{Line, LineReader, refusal};
+
+/// Where the ids of calls begin; the SDK's own count from zero, and never get here.
+const FIRST: i64 = 1_000_000_000;
+const PROGRESS_TOKEN: &str = "progressToken";
+
+/// Writes, and knows who waits for what.
+pub(crate) struct Wire {
+    /// `None` once it is closed.
+    pipe: Mutex<Option<Arc<pipe::Sender>>>,
+    /// Bytes that are not written yet, whole lines of them. Std locks, held for a write that does not wait.
+    unwritten: Mutex<BytesMut>,
+    waiting: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
+    next: AtomicI64,
+    /// What a call says beside its name and arguments.
+    meta: OnceLock<JsonObject>,
+    /// Whether the server asks back. Since 2026-07-28 the SDK passes on only what is asked during its own requests.
+    asks: AtomicBool,
+    /// Whether a task writes what the pipe did not take.
+    is_writing: AtomicBool,
+}
+
+type Answered = Result<ServerResult, ServiceError>;
+
+/// A call that is on its way. Dropped, nobody waits for its answer.
+pub(crate) struct Sent {
+    wire: Arc<Wire>,
+    number: i64,
+    answer: oneshot::Receiver<Answered>,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    jsonrpc: &'a str,
+    id: i64,
+    method: &'a str,
+    params: Params<'a>,
+}
+
+#[derive(Serialize)]
+struct Params<'a> {
+    #[serde(rename = "_meta")]
+    meta: Meta<'a>,
+    #[serde(flatten)]
+    call: &'a CallToolRequestParams,
+}
+
+#[derive(Serialize)]
+struct Meta<'a> {
+    #[serde(rename = "progressToken")]
+    token: i64,
+    #[serde(flatten)]
+    rest: &'a JsonObject,
+}
+
+/// What a line says that answers something. Some servers write numbers as texts.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    id: RequestId,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    method: Option<serde::de::IgnoredAny>,
+}
+
+/// A call's result is told from others of its kind by these.
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(rename = "resultType", borrow)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl Wire {
+    fn new(pipe: pipe::Sender) -> Self {
+        Self {
+            pipe: Mutex::new(Some(Arc::new(pipe))),
+            unwritten: Mutex::default(),
+            waiting: Mutex::default(),
+            next: AtomicI64::new(FIRST),
+            meta: OnceLock::new(),
+            asks: AtomicBool::new(false),
+            is_writing: AtomicBool::new(false),
+        }
+    }
+
+    /// Sends a call; `None` while it is not known what a call has to say.
+    pub(crate) fn call(self: &Arc<Self>, call: &CallToolRequestParams) -> Option<Result<Sent, ServiceError>> {
+        let rest = self.meta.get().filter(|_| !self.asks.load(Ordering::Relaxed))?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let params = Params { meta: Meta { token: number, rest }, call };
+        let request = Request { jsonrpc: "2.0", id: number, method: "tools/call", params };
+        let line = serde_json::to_vec(&request).ok()?;
+        let (tell, answer) = oneshot::channel();
+        self.waiting().insert(number, tell);
+        let sent = Sent { wire: Arc::clone(self), number, answer };
+        Some(match self.begin(&line) {
+            Ok(()) => Ok(sent),
+            Err(_) => {
+                self.close();
+                Err(ServiceError::TransportClosed)
+            }
+        })
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.pipe().is_some()
+    }
+
+    /// Writes a line, for somebody who may go away before all of it is written.
+    fn begin(self: &Arc<Self>, line: &[u8]) -> io::Result<()> {
+        let pipe = self.queue(line)?;
+        if !self.write_some(&pipe)? && !self.is_writing.swap(true, Ordering::AcqRel) {
+            let wire = Arc::clone(self);
+            tokio::spawn(async move {
+                let written = wire.write_all(&pipe).await;
+                wire.is_writing.store(false, Ordering::Release);
+                // What came between the last write and the word that nobody writes any more.
+                if written.is_err() || wire.write_all(&pipe).await.is_err() {
+                    wire.close();
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Puts a line after those that are not written yet.
+    fn queue(&self, line: &[u8]) -> io::Result<Arc<pipe::Sender>> {
+        let pipe = self.pipe().clone().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
+        let mut unwritten = self.unwritten();
+        unwritten.extend_from_slice(line);
+        unwritten.extend_from_slice(b"\n");
+        Ok(pipe)
+    }
+
+    async fn write_all(&self, pipe: &pipe::Sender) -> io::Result<()> {
+        while !self.write_some(pipe)? {
+            pipe.writable().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the pipe takes; tells whether that was all.
+    fn write_some(&self, pipe: &pipe::Sender) -> io::Result<bool> {
+        let mut unwritten = self.unwritten();
+        while !unwritten.is_empty() {
+            match pipe.try_write(&unwritten) {
+                Ok(written) => unwritten.advance(written),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes from the SDK's own first call what all calls say.
+    fn learn(&self, message: &ClientJsonRpcMessage) {
+        let ClientJsonRpcMessage::Request(request) = message else { return };
+        if self.meta.get().is_some() || !matches!(request.request, ClientRequest::CallToolRequest(_)) {
+            return;
+        }
+        let meta = serde_json::to_value(message).ok().and_then(|message| {
+            let mut meta = message["params"]["_meta"].as_object().cloned()?;
+            // Without one it is not understood how they are made.
+            meta.remove(PROGRESS_TOKEN).map(|_| meta)
+        });
+        if let Some(meta) = meta {
+            let _ = self.meta.set(meta);
+        }
+    }
+
+    /// Hands an answer to the call that waits for it; tells whether the line was one.
+    fn settle(&self, line: &[u8]) -> bool {
+        if self.waiting().is_empty() {
+            return false;
+        }
+        let Ok(answer) = serde_json::from_slice::<Answer<'_>>(line) else { return false };
+        let number = match &answer.id {
+            NumberOrString::Number(number) => Some(*number),
+            NumberOrString::String(text) => text.parse().ok(),
+        };
+        let waiting =
+            number.filter(|_| answer.method.is_none()).and_then(|number| self.waiting().remove(&number));
+        let Some(tell) = waiting else { return false };
+        // Whoever waited may have gone; and whatever the answer is, there will be no other.
+        let _ = tell.send(match (answer.result, answer.error) {
+            (Some(result), None) => read(result.get()),
+            (None, Some(error)) => Err(match serde_json::from_str::<ErrorData>(error.get()) {
+                Ok(error) => ServiceError::McpError(error),
+                Err(_) => ServiceError::UnexpectedResponse,
+            }),
+            _ => Err(ServiceError::UnexpectedResponse),
+        });
+        true
+    }
+
+    fn close(&self) {
+        self.pipe().take();
+        self.waiting().clear();
+    }
+
+    fn pipe(&self) -> MutexGuard<'_, Option<Arc<pipe::Sender>>> {
+        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unwritten(&self) -> MutexGuard<'_, BytesMut> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Answered>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A result of a call, in any of its kinds.
+fn read(result: &str) -> Answered {
+    let is_complete = serde_json::from_str::<Kind<'_>>(result).is_ok_and(|found| {
+        found.content.is_some() && found.kind.is_none_or(|kind| kind.get() == "\"complete\"")
+    });
+    let read = match is_complete {
+        true => serde_json::from_str::<CallToolResult>(result).map(ServerResult::CallToolResult),
+        false => serde_json::from_str::<ServerResult>(result),
+    };
+    read.map_err(|_| ServiceError::UnexpectedResponse)
+}
+
+impl Sent {
+    pub(crate) fn id(&self) -> RequestId {
+        NumberOrString::Number(self.number)
+    }
+
+    pub(crate) async fn answer(&mut self) -> Answered {
+        // The connection is gone, and whoever would have told with it.
+        (&mut self.answer).await.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        self.wire.waiting().remove(&self.number);
+    }
+}
+
+/// The SDK's side of it.
+pub(crate) struct Lines {
+    lines: LineReader<pipe::Receiver>,
+    wire: Arc<Wire>,
+    log: Log,
+}
+
+impl Lines {
+    pub(crate) fn new(read: pipe::Receiver, write: pipe::Sender, log: Log) -> Self {
+        Self { lines: LineReader::new(read, MESSAGE_LIMIT), wire: Arc::new(Wire::new(write)), log }
+    }
+
+    pub(crate) fn wire(&self) -> Arc<Wire> {
+        Arc::clone(&self.wire)
+    }
+}
+
+impl Transport<RoleClient> for Lines {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.wire.learn(&item);
+        let (wire, line) = (Arc::clone(&self.wire), serde_json::to_vec(&item));
+        async move {
+            let pipe = wire.queue(&line?)?;
+            wire.write_all(&pipe).await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            match self.lines.next().await {
+                Line::Whole => {}
+                Line::End => break,
+                Line::TooLong => {
+                    // A line that is dropped would leave its call waiting for ever.
+                    self.log.set_overlong();
+                    break;
+                }
+            }
+            let line = self.lines.line();
+            if self.wire.settle(line) {
+                self.lines.clear();
+                continue;
+            }
+            let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(line);
+            let refusal = if parsed.is_err() { refusal(line) } else { None };
+            self.lines.clear();
+            if let Some((error, id)) = refusal
+                && let Ok(line) = serde_json::to_vec(&ClientJsonRpcMessage::error(error, id))
+                && let Ok(pipe) = self.wire.queue(&line)
+            {
+                // Waited for, so that a server that only talks is not listened to; queued, so that it can be given up.
+                let _ = self.wire.write_all(&pipe).await;
+            }
+            if let Ok(message) = parsed {
+                if matches!(message, ServerJsonRpcMessage::Request(_)) {
+                    self.wire.asks.store(true, Ordering::Relaxed);
+                }
+                return Some(message);
+            }
+        }
+        self.wire.close();
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.wire.close();
+        Ok(())
+    }
+}

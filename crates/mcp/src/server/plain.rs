@@ -1,0 +1,233 @@
+//! A plain call over HTTP, without a session: one request, one answer, nothing in between.
+//!
+//! That is what most calls are, and the SDK starts a service with its tasks and channels for each of them. Here only
+//! the call itself is made. Whatever is odd about a request, or wants more than an answer, is left to the SDK, so the
+//! protocol's rules are written down once; and what is answered here is answered in the SDK's own words.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request};
+use pinza_core::ToolCall;
+use rmcp::{
+    ErrorData,
+    model::{
+        ClientCapabilities, ErrorCode, Implementation, JsonObject, RequestId, ServerJsonRpcMessage,
+        ServerResult,
+    },
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    Exposure, Server, Shared,
+    approver::Holds,
+    call::Call,
+    connection::{Connection, Transport},
+    exchange::{Exchange, Repeated, Reply, Who},
+    handler::{unexpected, wanted_call},
+};
+
+const REVISION: &str = "2026-07-28";
+const METHOD: &str = "tools/call";
+const JSON: &str = "application/json";
+
+/// Strictly: progress, log messages, answers to questions, all that has another field, goes the other way.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    jsonrpc: String,
+    id: RequestId,
+    method: String,
+    params: Params,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    name: String,
+    #[serde(default)]
+    arguments: JsonObject,
+    #[serde(rename = "_meta")]
+    meta: Meta,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Meta {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    revision: String,
+    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
+    client: Implementation,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    can: ClientCapabilities,
+}
+
+impl Server {
+    /// The answer to a plain call; `None` if the request is not one. Dropped, the call is cancelled.
+    pub(super) async fn call_plainly(&self, head: &request::Parts, body: &[u8]) -> Option<Response<Bytes>> {
+        let message = plain(head, body)?;
+        let shared = self.late.loaded()?;
+        let listing = match shared.served.exposure {
+            // Without a session nothing can be loaded for later.
+            Exposure::Dynamic => shared.listing(Exposure::Groups, &[]),
+            exposure => shared.listing(exposure, &[]),
+        };
+        let Params { name, arguments, meta } = message.params;
+        if !listing.is_whole_without_headers(&name) {
+            return None;
+        }
+        let connection = Connection::new(Transport::Http);
+        let arguments = Value::Object(arguments);
+        let exchange = Exchange {
+            who: Who::new(Some(&meta.client), Some(&meta.can)),
+            context: None,
+            is_stateless: true,
+            connection: &connection,
+            parked: &shared.parked,
+            wanted: wanted_call(&name, &arguments),
+        };
+        let call = Call {
+            shared: Arc::<Shared>::clone(shared),
+            connection: Arc::clone(&connection),
+            listing,
+            call: ToolCall { id: shared.next_call(), name, arguments },
+            tells_progress: false,
+            holds: Holds::Call,
+            session: None,
+        };
+        let answered = match exchange.run(Repeated::default(), call.begin()).await {
+            Ok(Reply::Tool(result)) => Ok(ServerResult::CallToolResult(result)),
+            Ok(Reply::Inputs(inputs)) => Ok(ServerResult::InputRequiredResult(inputs)),
+            Ok(other) => Err(unexpected(&other)),
+            Err(error) => Err(error),
+        };
+        response(answered, message.id)
+    }
+}
+
+fn plain(head: &request::Parts, body: &[u8]) -> Option<Message> {
+    let headers = &head.headers;
+    let accepts = only(headers, header::ACCEPT.as_str())?;
+    let is_plain = head.method == Method::POST
+        && accepts.contains(JSON)
+        && accepts.contains("text/event-stream")
+        && only(headers, header::CONTENT_TYPE.as_str())? == JSON
+        && only(headers, "mcp-protocol-version")? == REVISION
+        && only(headers, "mcp-method")? == METHOD
+        && !headers.contains_key("mcp-session-id");
+    if !is_plain {
+        return None;
+    }
+    let message: Message = serde_json::from_slice(body).ok()?;
+    let agrees = message.jsonrpc == "2.0"
+        && message.method == METHOD
+        && message.params.meta.revision == REVISION
+        && only(headers, "mcp-name")? == message.params.name;
+    agrees.then_some(message)
+}
+
+/// The value of a header that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+fn response(answered: Result<ServerResult, ErrorData>, id: RequestId) -> Option<Response<Bytes>> {
+    let status = match &answered {
+        Err(error) if error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
+    let message = match answered {
+        Ok(result) => ServerJsonRpcMessage::response(result, id),
+        Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
+    };
+    let mut response = Response::new(Bytes::from(serde_json::to_vec(&message).ok()?));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+    Some(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+    use serde_json::json;
+
+    use super::*;
+
+    fn message() -> Value {
+        json!({ "jsonrpc": "2.0", "id": 1, "method": METHOD, "params": {
+            "name": "echo",
+            "arguments": { "text": "hello" },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": REVISION,
+                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1", "title": "Test" },
+                "io.modelcontextprotocol/clientCapabilities": { "elicitation": {}, "roots": {} },
+            },
+        } })
+    }
+
+    fn head(change: (&'static str, &'static str)) -> request::Parts {
+        let mut request = Request::post("/mcp").body(()).unwrap();
+        for (name, value) in [
+            ("accept", "application/json, text/event-stream"),
+            ("content-type", JSON),
+            ("mcp-protocol-version", REVISION),
+            ("mcp-method", METHOD),
+            ("mcp-name", "echo"),
+            change,
+        ] {
+            request.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        request.into_parts().0
+    }
+
+    #[test]
+    fn a_plain_call_is_known_as_one() {
+        let unchanged = ("accept", "application/json, text/event-stream");
+        let call = plain(&head(unchanged), message().to_string().as_bytes()).unwrap();
+        assert_eq!(call.params.name, "echo");
+        let mut bare = message();
+        bare["params"].as_object_mut().unwrap().remove("arguments");
+        bare["id"] = json!("text");
+        assert!(plain(&head(unchanged), bare.to_string().as_bytes()).is_some());
+    }
+
+    #[test]
+    fn whatever_is_odd_is_left_to_others() {
+        for change in [
+            ("accept", "application/json"),
+            ("content-type", "text/plain"),
+            ("mcp-protocol-version", "2025-11-25"),
+            ("mcp-method", "tools/list"),
+            ("mcp-name", "other"),
+            ("mcp-session-id", "any"),
+        ] {
+            assert!(plain(&head(change), message().to_string().as_bytes()).is_none(), "{change:?}");
+        }
+        let odd = |pointer: &str, value: Value| {
+            let mut odd = message();
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            odd.pointer_mut(parent).unwrap()[key] = value;
+            odd.to_string()
+        };
+        for body in [
+            odd("/jsonrpc", json!("1.0")),
+            odd("/id", json!(null)),
+            odd("/method", json!("tools/list")),
+            odd("/extra", json!(1)),
+            odd("/params/arguments", json!(null)),
+            odd("/params/requestState", json!("any")),
+            odd("/params/inputResponses", json!({})),
+            odd("/params/_meta/progressToken", json!(1)),
+            odd("/params/_meta/io.modelcontextprotocol~1logLevel", json!("debug")).replace("~1", "/"),
+            message().to_string().replace("\"name\":\"echo\"", "\"name\":\"echo\",\"name\":\"echo\""),
+            format!("[{}]", message()),
+        ] {
+            assert!(plain(&head(("mcp-name", "echo")), body.as_bytes()).is_none(), "{body}");
+        }
+    }
+}
