@@ -334,6 +334,8 @@ impl Worker {
             .env_clear()
             // Dates are local to whoever started Pinza; a process of Node sees the same.
             .envs(std::env::var_os("TZ").map(|zone| ("TZ", zone)))
+            // A sealed process cannot look for them.
+            .env("MIMALLOC_USE_NUMA_NODES", "1")
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())

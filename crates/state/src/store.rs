@@ -3,15 +3,17 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
-use rusqlite::{Connection, OpenFlags, Transaction};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::{error::StateError, hold::Holds, instance::Instance, migrations::migrate, writer::Writer};
 
 /// How long one Pinza waits while another one writes.
 const BUSY: Duration = Duration::from_secs(10);
+/// Before it is tried again where SQLite does not wait by itself.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What happens at run time. Cheap to clone; the last one to go writes what is left.
 #[derive(Clone, Debug)]
@@ -34,7 +36,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let directory = path.with_extension("instances");
         let mut connection = connect(path, OpenFlags::default())?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+        use_log(&connection)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         migrate(&mut connection, path)?;
         let instance = Instance::new(&directory)?;
@@ -107,6 +109,21 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StateError> {
     Ok(connection)
 }
 
+/// Several that begin with a new file at once stand in each other's way here, and SQLite gives up without waiting.
+fn use_log(connection: &Connection) -> Result<(), StateError> {
+    let begun = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && begun.elapsed() < BUSY =>
+            {
+                std::thread::sleep(PAUSE);
+            }
+            done => return Ok(done?),
+        }
+    }
+}
+
 fn unopened(path: &Path, error: &dyn std::fmt::Display) -> StateError {
     StateError::Open { path: path.to_owned(), reason: error.to_string() }
 }
@@ -117,7 +134,7 @@ fn bury(connection: &mut Connection, directory: &Path) -> Result<(), StateError>
     if dead.is_empty() {
         return Ok(());
     }
-    let transaction = connection.transaction()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for name in &dead {
         transaction.execute(
             "UPDATE calls SET status = 'interrupted', ended = ?2 WHERE instance = ?1 AND status = 'running'",

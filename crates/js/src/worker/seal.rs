@@ -71,6 +71,9 @@ fn filter() -> Option<BpfProgram> {
     // Rust asks whether a descriptor is open before it closes one, in builds with assertions.
     let is_open = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::F_GETFD as u64);
     rules.insert(libc::SYS_fcntl, vec![SeccompRule::new(vec![is_open.ok()?]).ok()?]);
+    // An allocator gives what it maps a name.
+    let names = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::PR_SET_VMA as u64);
+    rules.insert(libc::SYS_prctl, vec![SeccompRule::new(vec![names.ok()?]).ok()?]);
     SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture)
         .ok()?
         .try_into()
