@@ -16,11 +16,13 @@ impl Mode {
     }
 
     /// What is typed while nobody reads keys waits, unseen, for whoever reads next, and stays what it is: the terminal would
-    /// make a line feed of Enter, which breaks a line and does not send it, and keep Ctrl-D for itself.
+    /// make a line feed of Enter, which breaks a line and does not send it, keep Ctrl-D for itself, and make a signal of
+    /// Ctrl-C, which nobody hears who waits for keys.
     pub(crate) fn hold_keys(&self) {
         if let Some(mut termios) = self.termios.clone() {
             termios.input_modes.remove(InputModes::ICRNL);
-            termios.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN);
+            let edited = LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN | LocalModes::ISIG;
+            termios.local_modes.remove(edited);
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &termios);
         }
     }

@@ -1,6 +1,10 @@
 //! What a person sees at a terminal while the agent works.
 
-use std::time::Duration;
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use pinza_testkit::{
     Terminal,
@@ -223,6 +227,49 @@ fn ctrl_c_stops_the_round_and_twice_leaves() {
     terminal.wait_for(" 1 s");
     terminal.key("C-c").key("C-c");
     terminal.gone();
+}
+
+#[test]
+fn keys_that_come_at_once_with_an_enter_are_for_the_next_line() {
+    let world = World::new(Provider::OpenAi, []);
+    let terminal = opened(&world, &[], 80, 24);
+    terminal.wait_for(PROMPT);
+    terminal.keys("/skills\r/groups\r/qu");
+    terminal.wait("what is begun", |screen| screen.lines().last() == Some("› /qu"));
+    assert_eq!((count(&terminal, "› /skills"), count(&terminal, "› /groups")), (1, 1));
+    terminal.line("it");
+    assert_eq!(terminal.gone(), Some(0));
+}
+
+#[test]
+fn ctrl_c_is_heard_when_nobody_reads_keys_too() {
+    let world = World::new(Provider::OpenAi, []);
+    let terminal = opened(&world, &["--session", "s"], 80, 24);
+    terminal.wait_for(PROMPT);
+    // Whoever begins anew writes, and has to wait for this.
+    let hold = "import sqlite3, sys
+state = sqlite3.connect(sys.argv[1], isolation_level=None)
+state.execute('BEGIN IMMEDIATE')
+print('held', flush=True)
+sys.stdin.read()";
+    let mut holder = Command::new("python3")
+        .args(["-c", hold])
+        .arg(world.pinza.home().join("state.db"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 starts");
+    let mut said = String::new();
+    BufReader::new(holder.stdout.take().expect("piped")).read_line(&mut said).expect("it says");
+    assert_eq!(said, "held\n");
+    terminal.line("/new").key("C-c");
+    assert!(!terminal.screen().contains("to leave"));
+    drop(holder.stdin.take());
+    holder.wait().expect("it ends");
+    terminal.wait_for("a new session begins");
+    terminal.wait_for("Ctrl-C again or Ctrl-D to leave");
+    terminal.key("C-c");
+    assert_eq!(terminal.gone(), Some(0));
 }
 
 #[test]
