@@ -36,6 +36,13 @@ fn attempted(attempt: &str) -> ExitCode {
             false
         }
         "kill" => getppid().is_some_and(|parent: Pid| kill_process(parent, Signal::CONT).is_ok()),
+        // Allowed; kernels may not know of it, but none ends the process.
+        "name" => {
+            let _ = rustix::process::set_virtual_memory_region_name(&[], None);
+            true
+        }
+        // The same system call, with another order.
+        "dump" => rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable).is_ok(),
         "chdir" => std::env::set_current_dir("/tmp").is_ok(),
         _ => false,
     };

@@ -8,3 +8,7 @@ pub mod conformance;
 mod lines;
 #[expect(deprecated, reason = "logging, sampling and roots are deprecated, and part of both revisions")]
 pub mod server;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

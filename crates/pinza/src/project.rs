@@ -171,7 +171,7 @@ impl Project {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         }
-        let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(&hash.finalize());
         let names = files.iter().filter_map(|file| file.strip_prefix(&self.path).ok().map(Path::to_owned));
         Ok((names.collect(), hash))
     }
@@ -250,6 +250,10 @@ impl Guard for TrustedPart {
             Standing::Changed("the project's config.toml is another one; start Pinza again to obey it".into())
         }
     }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn has_parts(path: &Path) -> bool {

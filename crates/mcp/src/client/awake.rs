@@ -86,3 +86,23 @@ async fn pass() {
     std::thread::yield_now();
     yield_now().await;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_is_kept_after_a_small_call_by_one_thread_that_is_alone() {
+        let vigil = Vigil::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let kept = runtime.block_on(async {
+            assert!(!vigil.begin().is_kept, "nothing is known of the first");
+            let second = vigil.begin();
+            assert!(second.is_kept && !vigil.begin().is_kept, "two are not alone");
+            second
+        });
+        assert!(!vigil.begin().is_kept, "there is no runtime here");
+        // Nobody is there to stay awake, and nothing comes of it.
+        drop(kept);
+    }
+}

@@ -19,6 +19,7 @@ use super::{
     services::Services,
     spec::{Launch, Origin, Restarts, Spec},
 };
+use crate::hex;
 
 /// How much of a log goes into a hint.
 const HINT_LINES: usize = 5;
@@ -402,8 +403,4 @@ fn tail(log: &str) -> String {
     let last = lines[lines.len().saturating_sub(HINT_LINES)..].join(" | ");
     let start = last.char_indices().rev().nth(HINT_LENGTH).map_or(0, |(start, _)| start);
     pinza_core::visible(&last[start..])
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -347,3 +347,29 @@ impl Transport<RoleClient> for Lines {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::{io::AsyncWriteExt as _, time::timeout};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_only_talks_is_not_listened_to() {
+        let (mut theirs, ours) = pipe::pipe().unwrap();
+        // Its other end is open, and nobody reads there.
+        let (write, _unread) = pipe::pipe().unwrap();
+        let mut lines = Lines::new(ours, write, Log::default());
+        let talking = tokio::spawn(async move {
+            loop {
+                theirs.write_all(&b"[]\n".repeat(1000)).await.unwrap();
+            }
+        });
+        assert!(timeout(Duration::from_secs(1), lines.receive()).await.is_err());
+        let unwritten = lines.wire.unwritten().len();
+        assert!(unwritten < 1000, "{unwritten} bytes wait");
+        talking.abort();
+    }
+}

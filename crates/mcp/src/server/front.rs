@@ -150,5 +150,5 @@ impl Late {
 
 fn digest(listing: &Listing) -> String {
     let text = serde_json::to_vec(&(&listing.instructions, &listing.tools)).unwrap_or_default();
-    Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hex(&Sha256::digest(&text))
 }

@@ -53,12 +53,13 @@ impl Handler {
         self.connection.transport == Transport::Http && is_stateless(context)
     }
 
-    /// What is shown for this request. Without a session nothing can be loaded for later.
+    /// What is shown for this request.
     fn listing(&self, shared: &Shared, context: &Context) -> Arc<Listing> {
         match shared.served.exposure {
-            Exposure::Dynamic if self.is_alone(context) => shared.listing(Exposure::Groups, &[]),
-            Exposure::Dynamic => shared.listing(Exposure::Dynamic, &self.connection.loaded()),
-            exposure => shared.listing(exposure, &[]),
+            Exposure::Dynamic if !self.is_alone(context) => {
+                shared.listing(Exposure::Dynamic, &self.connection.loaded())
+            }
+            _ => shared.listing_alone(),
         }
     }
 

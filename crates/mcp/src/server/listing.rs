@@ -81,6 +81,14 @@ impl Key {
 }
 
 impl Shared {
+    /// What a request is given that nothing connects with others: nothing can be loaded for later.
+    pub(super) fn listing_alone(&self) -> Arc<Listing> {
+        match self.served.exposure {
+            Exposure::Dynamic => self.listing(Exposure::Groups, &[]),
+            exposure => self.listing(exposure, &[]),
+        }
+    }
+
     /// What a client is given now, which has loaded these groups.
     pub(super) fn listing(&self, exposure: Exposure, loaded: &[GroupName]) -> Arc<Listing> {
         let loading = match exposure {

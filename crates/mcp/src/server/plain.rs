@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Exposure, Server, Shared,
+    Server, Shared,
     approver::Holds,
     call::Call,
     connection::{Connection, Transport},
@@ -68,11 +68,7 @@ impl Server {
     pub(super) async fn call_plainly(&self, head: &request::Parts, body: &[u8]) -> Option<Response<Bytes>> {
         let message = plain(head, body)?;
         let shared = self.late.loaded()?;
-        let listing = match shared.served.exposure {
-            // Without a session nothing can be loaded for later.
-            Exposure::Dynamic => shared.listing(Exposure::Groups, &[]),
-            exposure => shared.listing(exposure, &[]),
-        };
+        let listing = shared.listing_alone();
         let Params { name, arguments, meta } = message.params;
         if !listing.is_whole_without_headers(&name) {
             return None;

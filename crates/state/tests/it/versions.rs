@@ -37,3 +37,20 @@ async fn an_older_file_is_brought_up() {
     assert_eq!(store.session("s").await.unwrap().unwrap().title, "Old");
     assert_eq!(store.requests("s").await.unwrap(), (Vec::new(), Vec::new()));
 }
+
+#[test]
+fn several_that_begin_with_a_new_file_at_once_all_open_it() {
+    for _ in 0..20 {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("state.db");
+        let gate = std::sync::Barrier::new(8);
+        std::thread::scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    gate.wait();
+                    Store::open(&path).unwrap();
+                });
+            }
+        });
+    }
+}

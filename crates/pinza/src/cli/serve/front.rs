@@ -17,7 +17,7 @@ use crate::{
     cli::{Global, args::Serve, session},
     config::write_whole,
     home::Home,
-    project::Project,
+    project::{Project, hex},
 };
 
 /// What of a home decides about tools.
@@ -188,6 +188,35 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write_whole(path, bytes)
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_leads_nowhere_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let (outside, link) = (directory.path().join("outside"), directory.path().join("link"));
+        fs::create_dir(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        let of_project = Places { own: Vec::new(), project: vec![link.clone()] };
+        let of_home = Places { own: vec![link], project: Vec::new() };
+        let before = (of_project.stamp().unwrap(), of_home.stamp().unwrap());
+        fs::write(outside.join("tool.json"), "{}").unwrap();
+        let after = (of_project.stamp().unwrap(), of_home.stamp().unwrap());
+        assert_eq!(before.0, after.0);
+        assert_ne!(before.1, after.1);
+    }
+
+    #[test]
+    fn what_is_endless_has_no_stamp() {
+        let directory = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(directory.path(), directory.path().join("again")).unwrap();
+        let places = Places { own: vec![directory.path().to_owned()], project: Vec::new() };
+        assert!(places.stamp().is_err());
+        for number in 0..=MOST_FILES {
+            fs::write(directory.path().join(number.to_string()), "").unwrap();
+        }
+        fs::remove_file(directory.path().join("again")).unwrap();
+        assert!(places.stamp().is_err());
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
+    os::{fd::OwnedFd, unix::net::UnixStream},
     path::PathBuf,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -138,6 +141,43 @@ fn a_client_that_was_told_wrong_is_told_so() {
 }
 
 #[test]
+fn a_client_that_listens_late_is_told_that_it_was_told_wrong() {
+    let pinza = with_tool("Shouts");
+    let front = kept(&pinza, FULL);
+    let text = fs::read_to_string(&front).unwrap();
+    let digest = text.split("\"listing\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    forge(&front, &digest, "other tools than there are");
+    let mut pipe = Pipe::start(&pinza, FULL);
+    pipe.send(&super::initialize(json!({})));
+    pipe.receive();
+    pipe.list();
+    // By its answer everything is loaded, and found to be another.
+    pipe.call("shout", json!({ "text": "hey" }));
+    pipe.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    pipe.receive_method("notifications/tools/list_changed");
+}
+
+#[test]
+fn a_call_that_is_cancelled_before_all_is_loaded_is_not_begun() {
+    let pinza = with_tool("Shouts");
+    let options = &["--expose", "full", "--allow", "fs.write"];
+    kept(&pinza, options);
+    let mut pipe = Pipe::start(&pinza, options);
+    let call = json!({ "name": "write_file", "arguments": { "path": "ran", "content": "x" } });
+    // In one piece: the last of it is read long before anything is loaded.
+    let lines = [
+        super::initialize(json!({})),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 70, "method": "tools/call", "params": call }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 70 } }),
+    ];
+    pipe.send_line(&lines.map(|line| line.to_string()).join("\n"));
+    assert_eq!(text(&pipe.call("shout", json!({ "text": "hey" }))), "hey!");
+    pipe.close();
+    assert!(!pinza.workspace().join("ran").exists());
+}
+
+#[test]
 fn a_damaged_front_is_none() {
     let pinza = with_tool("Shouts");
     let front = kept(&pinza, FULL);
@@ -209,11 +249,27 @@ fn a_start_that_fails_behind_a_front_ends() {
         let _ = fs::remove_file(pinza.home().join(file));
     }
     fs::create_dir(pinza.home().join("state.db")).unwrap();
-    let mut pipe = Pipe::open(&pinza, FULL);
-    pipe.list();
-    let run = pipe.wait();
-    assert_eq!(run.code, Some(2), "{run:?}");
-    assert!(run.stderr.contains("state.db"), "{run:?}");
+    // On a socket, as some agents have it, standard input is read by a thread that nobody can stop.
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    let command = &mut pinza.command([&["serve", "--stdio"], FULL].concat());
+    let child = command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    ours.write_all(format!("{}\n", super::initialize(json!({}))).as_bytes()).unwrap();
+    let start = Instant::now();
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if start.elapsed() > PATIENCE => {
+                let _ = child.kill();
+                panic!("it hangs");
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let mut stderr = String::new();
+    child.stderr.unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("state.db"), "{stderr}");
 }
 
 #[test]

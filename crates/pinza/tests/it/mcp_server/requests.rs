@@ -147,3 +147,37 @@ fn a_list_that_is_asked_for_again_is_the_same() {
     assert_eq!(names(&stateless), names(&first));
     assert_eq!(pipe.request_stateless("tools/list", json!({}), json!({}))["result"], stateless);
 }
+
+#[test]
+fn what_is_answered_at_once_in_a_session_is_json_and_what_takes_longer_a_stream() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &["--allow", "exec"]);
+    let headers = web.session(json!({}));
+    let call = |name: &str, arguments: Value, meta: Value| {
+        let params = json!({ "name": name, "arguments": arguments, "_meta": meta });
+        web.post(
+            &headers,
+            &json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params }).to_string(),
+        )
+    };
+    let quick = call("get_current_time", json!({ "timezone": "UTC" }), json!({}));
+    assert_eq!(quick.header("content-type"), Some("application/json"));
+    assert_eq!(quick.header("content-length"), Some(quick.body.len().to_string().as_str()));
+    let slow = json!({ "name": "exec", "arguments": { "command": "sleep 1; echo ran" } });
+    let slow = call("call_tool", slow, json!({}));
+    assert_eq!(slow.header("content-type"), Some("text/event-stream"));
+    // What is told on the way is told, however soon the answer is there.
+    let told = call(
+        "call_tool",
+        json!({ "name": "exec", "arguments": { "command": "echo ran" } }),
+        json!({ "progressToken": 1 }),
+    );
+    assert_eq!(
+        told.body.contains("notifications/progress"),
+        told.header("content-type") == Some("text/event-stream")
+    );
+    for reply in [quick, slow, told] {
+        assert_eq!(reply.json()["id"], 9, "{reply:?}");
+        assert_eq!(reply.json()["result"]["isError"], false, "{reply:?}");
+    }
+}
