@@ -4,27 +4,21 @@
 //! changes nothing. So it does not matter how an editor saves, or whether an event got lost between two others.
 
 mod interest;
+mod notices;
 
 use std::{
-    collections::BTreeSet,
     io,
-    path::PathBuf,
-    sync::{
-        Arc,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    },
+    os::fd::{AsFd as _, OwnedFd},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use notify::{
-    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
-    event::{AccessKind, AccessMode},
-};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tokio::sync::mpsc;
 
 use crate::{Pinza, Reload, live::Live};
-use interest::{Interest, interests};
+use notices::Notices;
 
 /// A save is several events; a look comes when it has been quiet for so long.
 const QUIET: Duration = Duration::from_millis(100);
@@ -38,7 +32,7 @@ const UNREAD: usize = 256;
 /// Follows the directories of scripts for as long as it is kept.
 #[derive(Debug)]
 pub struct Watch {
-    signals: Sender<Signal>,
+    stop: Arc<OwnedFd>,
     reports: mpsc::Receiver<Report>,
 }
 
@@ -51,11 +45,13 @@ pub enum Report {
     Looking(String),
 }
 
-enum Signal {
-    Changed(PathBuf),
-    /// Events were lost.
-    Lost,
-    Stop,
+/// Why the thread has something to do.
+#[derive(PartialEq, Eq)]
+enum Woken {
+    /// Something happened that scripts may depend on.
+    Told,
+    Late,
+    Stopped,
 }
 
 impl Pinza {
@@ -75,26 +71,20 @@ impl Pinza {
     /// # Ok(()) }
     /// ```
     pub fn watch(&self) -> io::Result<Watch> {
-        let (signals, incoming) = channel();
-        let notices = Notices::start(signals.clone());
-        self.follow(signals, incoming, notices)
+        self.follow(Notices::start().map(Some))
     }
 
     /// As [`watch`](Self::watch), for directories that no events come from, such as those of other machines: looks
     /// twice a second.
     pub fn watch_by_looking(&self) -> io::Result<Watch> {
-        let (signals, incoming) = channel();
-        self.follow(signals, incoming, Ok(None))
+        self.follow(Ok(None))
     }
 
-    fn follow(
-        &self,
-        signals: Sender<Signal>,
-        incoming: Receiver<Signal>,
-        notices: notify::Result<Option<Notices>>,
-    ) -> io::Result<Watch> {
+    fn follow(&self, notices: io::Result<Option<Notices>>) -> io::Result<Watch> {
         let (out, reports) = mpsc::channel(UNREAD);
-        let mut follower = Follower { live: Arc::clone(self.live()), notices: None, out };
+        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+        let mut follower =
+            Follower { live: Arc::clone(self.live()), notices: None, stop: Arc::clone(&stop), out };
         match notices {
             Ok(notices) => follower.notices = notices,
             Err(error) => follower.look_instead(&error),
@@ -102,8 +92,8 @@ impl Pinza {
         follower.aim();
         let first = follower.live.pin();
         follower.tell(first);
-        thread::Builder::new().name("pinza-watch".into()).spawn(move || follower.run(&incoming))?;
-        Ok(Watch { signals, reports })
+        thread::Builder::new().name("pinza-watch".into()).spawn(move || follower.run())?;
+        Ok(Watch { stop, reports })
     }
 }
 
@@ -116,8 +106,8 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // The thread may have ended already.
-        let _ = self.signals.send(Signal::Stop);
+        // Written once, so that there is room for it.
+        let _ = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes());
     }
 }
 
@@ -126,51 +116,54 @@ struct Follower {
     live: Arc<Live>,
     /// `None` where events cannot be had.
     notices: Option<Notices>,
+    stop: Arc<OwnedFd>,
     out: mpsc::Sender<Report>,
 }
 
 impl Follower {
-    fn run(mut self, incoming: &Receiver<Signal>) {
+    fn run(mut self) {
         loop {
-            let signal = match &self.notices {
-                Some(_) => incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                None => incoming.recv_timeout(EVERY),
-            };
-            match signal {
-                Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(signal) if !self.is_about_us(&signal) => continue,
-                Ok(_) => {
-                    if !self.wait_for_quiet(incoming) {
-                        return;
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+            let patience = if self.notices.is_some() { None } else { Some(EVERY) };
+            let woken = self.wait(patience);
+            if woken == Woken::Stopped || (woken == Woken::Told && self.wait_for_quiet() == Woken::Stopped) {
+                return;
             }
             self.look();
         }
     }
 
-    /// Waits until a save seems to be complete. Tells whether to go on.
-    fn wait_for_quiet(&self, incoming: &Receiver<Signal>) -> bool {
+    /// Waits until a save seems to be complete.
+    fn wait_for_quiet(&self) -> Woken {
         let latest = Instant::now() + PATIENCE;
-        let mut quiet = Instant::now() + QUIET;
         loop {
-            let left = quiet.min(latest).saturating_duration_since(Instant::now());
-            match incoming.recv_timeout(left) {
-                Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Ok(signal) if self.is_about_us(&signal) => quiet = Instant::now() + QUIET,
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => return true,
+            let left = QUIET.min(latest.saturating_duration_since(Instant::now()));
+            match self.wait(Some(left)) {
+                Woken::Told if Instant::now() < latest => {}
+                woken => return woken,
             }
         }
     }
 
-    fn is_about_us(&self, signal: &Signal) -> bool {
-        match (signal, &self.notices) {
-            (Signal::Changed(path), Some(notices)) => {
-                notices.interests.iter().any(|interest| interest.includes(path))
+    /// Waits for an event that is about us.
+    fn wait(&self, patience: Option<Duration>) -> Woken {
+        let until = patience.map(|patience| Instant::now() + patience);
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let left = left.and_then(|left| Timespec::try_from(left).ok());
+            let stop = PollFd::new(&self.stop, PollFlags::IN);
+            let events =
+                self.notices.as_ref().map(|notices| PollFd::from_borrowed_fd(notices.as_fd(), PollFlags::IN));
+            let mut watched: Vec<PollFd<'_>> = std::iter::once(stop).chain(events).collect();
+            let ready = poll(&mut watched, left.as_ref());
+            if !watched[0].revents().is_empty() {
+                return Woken::Stopped;
             }
-            _ => true,
+            if self.notices.as_ref().is_some_and(Notices::take) {
+                return Woken::Told;
+            }
+            if ready == Ok(0) {
+                return Woken::Late;
+            }
         }
     }
 
@@ -195,7 +188,7 @@ impl Follower {
         }
     }
 
-    fn look_instead(&mut self, error: &notify::Error) {
+    fn look_instead(&mut self, error: &io::Error) {
         self.notices = None;
         self.report(Report::Looking(error.to_string()));
     }
@@ -203,65 +196,5 @@ impl Follower {
     fn report(&self, report: Report) {
         // Full: nobody reads them, and what holds is in the runtime itself.
         let _ = self.out.try_send(report);
-    }
-}
-
-/// The system's events.
-struct Notices {
-    watcher: RecommendedWatcher,
-    interests: BTreeSet<Interest>,
-}
-
-impl Notices {
-    fn start(signals: Sender<Signal>) -> notify::Result<Option<Self>> {
-        let tell = move |event: notify::Result<Event>| {
-            let Ok(event) = event else { return drop(signals.send(Signal::Lost)) };
-            if event.need_rescan() {
-                return drop(signals.send(Signal::Lost));
-            }
-            // Our own reading is no news.
-            let is_reading =
-                matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write));
-            if !is_reading {
-                event.paths.into_iter().for_each(|path| drop(signals.send(Signal::Changed(path))));
-            }
-        };
-        let watcher = RecommendedWatcher::new(tell, notify::Config::default())?;
-        Ok(Some(Self { watcher, interests: BTreeSet::new() }))
-    }
-
-    /// Asks for events from where something may change now.
-    fn aim(&mut self, live: &Live) -> notify::Result<()> {
-        // A directory may come to exist between finding out and asking: once more, until it is the same twice.
-        for _ in 0..5 {
-            let records = live.recipe().upstreams.directory();
-            let wanted = interests(&live.places(), &live.skill_places(), records);
-            // Again those that are known: the directory may be another one of the same name.
-            let directories: BTreeSet<_> = wanted.iter().map(|interest| &interest.directory).collect();
-            for directory in &directories {
-                match self.watcher.watch(directory, RecursiveMode::NonRecursive) {
-                    Err(error) if !is_gone(&error) => return Err(error),
-                    _ => {}
-                }
-            }
-            for old in self.interests.iter().filter(|old| !directories.contains(&old.directory)) {
-                // It may be gone, and its events with it.
-                let _ = self.watcher.unwatch(&old.directory);
-            }
-            let is_settled = wanted == self.interests;
-            self.interests = wanted;
-            if is_settled {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_gone(error: &notify::Error) -> bool {
-    match &error.kind {
-        notify::ErrorKind::PathNotFound => true,
-        notify::ErrorKind::Io(error) => error.kind() == io::ErrorKind::NotFound,
-        _ => false,
     }
 }

@@ -21,6 +21,11 @@ pub(super) struct Interest {
 }
 
 impl Interest {
+    /// Whether everything in the directory matters.
+    pub(super) fn is_whole(&self) -> bool {
+        self.name.is_none()
+    }
+
     pub(super) fn includes(&self, path: &Path) -> bool {
         if path == self.directory {
             return true;
