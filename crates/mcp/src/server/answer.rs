@@ -5,15 +5,40 @@ use rmcp::{
     ErrorData,
     model::{
         CallToolResult, ContentBlock, GetPromptResult, LoggingLevel, Prompt, PromptArgument, PromptMessage,
-        ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+        ReadResourceResult, RequestId, Resource, ResourceContents, ResourceTemplate, Role,
+        ServerJsonRpcMessage, ServerResult,
     },
 };
 use serde_json::{Value, json};
 
 use super::{
     client::LogLevel,
+    exchange::{Answer, Reply},
     source::{PromptInfo, PromptText, ResourceBody, ResourceInfo, SourceError, TemplateInfo},
 };
+
+/// An answer to a call as a message, without its end; `None` for what cannot be written. Sessions know nothing of kinds of results.
+pub(super) fn line(answered: Answer, id: RequestId, is_stateless: bool) -> Option<Vec<u8>> {
+    let message = match answered {
+        Ok(Reply::Tool(result)) => {
+            let mut result = ServerResult::CallToolResult(result);
+            if !is_stateless {
+                result.strip_result_type_for_legacy_peer();
+            }
+            ServerJsonRpcMessage::response(result, id)
+        }
+        Ok(Reply::Inputs(inputs)) if is_stateless => {
+            ServerJsonRpcMessage::response(ServerResult::InputRequiredResult(inputs), id)
+        }
+        Ok(other) => ServerJsonRpcMessage::error(unexpected(&other), Some(id)),
+        Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
+    };
+    serde_json::to_vec(&message).ok()
+}
+
+pub(super) fn unexpected(reply: &Reply) -> ErrorData {
+    ErrorData::internal_error(format!("an answer of another kind: {reply:?}"), None)
+}
 
 /// A success; the details go along where the tool promises them.
 pub(super) fn success(output: ToolOutput, promised: Promised) -> CallToolResult {

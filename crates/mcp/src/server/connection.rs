@@ -10,6 +10,7 @@ use std::{
 };
 
 use pinza_core::{CallId, Effect, GroupName, PromptDesk, View};
+use rmcp::{RoleServer, service::Peer};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -17,6 +18,7 @@ use super::{
     Served,
     approver::{ClientApprover, Holds},
     client::{Client, LogLevel, Need},
+    exchange::Who,
 };
 
 /// How the client is connected.
@@ -29,6 +31,8 @@ pub(super) enum Transport {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) transport: Transport,
+    /// Whose session it is, since its first call.
+    pub(super) known: OnceLock<Arc<Known>>,
     /// Made when it is first asked for: requests without sessions need none.
     session: OnceLock<Option<Arc<str>>>,
     /// Shows one prompt at a time and remembers answers, for as long as there is a session.
@@ -44,10 +48,18 @@ pub(super) struct Connection {
     listening: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
+/// The client of a session, and the way to it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) peer: Peer<RoleServer>,
+    pub(super) who: Who,
+}
+
 impl Connection {
     pub(super) fn new(transport: Transport) -> Arc<Self> {
         Arc::new(Self {
             transport,
+            known: OnceLock::new(),
             session: OnceLock::new(),
             session_desk: OnceLock::new(),
             callers: Callers::default(),

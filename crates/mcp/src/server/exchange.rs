@@ -14,9 +14,10 @@ use rmcp::{
     ErrorData, RoleServer,
     model::{
         CallToolResult, ClientCapabilities, GetPromptResult, Implementation, InputRequest, InputRequests,
-        InputRequiredResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+        InputRequiredResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
+        ProtocolVersion,
     },
-    service::RequestContext,
+    service::{Peer, RequestContext},
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -64,6 +65,7 @@ pub(super) struct Running {
 }
 
 /// Who sends a request.
+#[derive(Clone, Debug)]
 pub(super) struct Who {
     pub(super) name: String,
     pub(super) can: Abilities,
@@ -82,6 +84,28 @@ impl Who {
     }
 }
 
+/// The way to the client while its request runs.
+pub(super) struct Way<'a> {
+    pub(super) peer: &'a Peer<RoleServer>,
+    /// The request's own.
+    pub(super) cancellation: &'a CancellationToken,
+    /// What its progress goes by, if it wants to hear of it.
+    pub(super) progress: Option<ProgressToken>,
+    /// From which level on the request wants log messages, where that goes with each request.
+    pub(super) log_level: Option<LogLevel>,
+}
+
+impl<'a> Way<'a> {
+    pub(super) fn of(context: &'a RequestContext<RoleServer>) -> Self {
+        Self {
+            peer: &context.peer,
+            cancellation: &context.ct,
+            progress: context.meta.get_progress_token(),
+            log_level: context.meta.log_level().map(answer::from_log_level),
+        }
+    }
+}
+
 /// Whether this request follows the revision without sessions.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
@@ -89,8 +113,8 @@ pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 
 pub(super) struct Exchange<'a> {
     pub(super) who: Who,
-    /// The way to the client while the request runs; `None` where it wants to hear nothing before the answer.
-    pub(super) context: Option<&'a RequestContext<RoleServer>>,
+    /// `None` where the client wants to hear nothing before the answer.
+    pub(super) way: Option<Way<'a>>,
     /// Whether the request follows the revision without sessions.
     pub(super) is_stateless: bool,
     pub(super) connection: &'a Connection,
@@ -108,7 +132,7 @@ impl Exchange<'_> {
         begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
     ) -> Answer {
         // It may have waited until everything was loaded.
-        if self.context.is_some_and(|context| context.ct.is_cancelled()) {
+        if self.way.as_ref().is_some_and(|way| way.cancellation.is_cancelled()) {
             return Err(ErrorData::internal_error("cancelled", None));
         }
         let running = match &repeated.state {
@@ -188,8 +212,8 @@ impl Exchange<'_> {
     }
 
     async fn cancelled(&self) {
-        match self.context {
-            Some(context) => context.ct.cancelled().await,
+        match &self.way {
+            Some(way) => way.cancellation.cancelled().await,
             // Dropped, and its work with it.
             None => std::future::pending().await,
         }
@@ -223,7 +247,7 @@ impl Exchange<'_> {
     }
 
     async fn request_one(&self, question: &Question) -> Result<Value, AskError> {
-        let peer = &self.context.ok_or(AskError::Gone)?.peer;
+        let peer = self.way.as_ref().ok_or(AskError::Gone)?.peer;
         let answer = match input_request(question).map_err(AskError::Refused)? {
             InputRequest::Elicitation(request) => {
                 peer.create_elicitation(request.params).await.map(serde_json::to_value)
@@ -243,19 +267,19 @@ impl Exchange<'_> {
 
     /// Sends a note, if the client wants such. One that is gone misses nothing.
     async fn tell(&self, note: Signal) {
-        let Some(context) = self.context else { return };
+        let Some(way) = &self.way else { return };
         match note {
             Signal::Progress { progress, total, message } => {
-                let Some(token) = context.meta.get_progress_token() else { return };
-                let mut param = ProgressNotificationParam::new(token, progress);
+                let Some(token) = &way.progress else { return };
+                let mut param = ProgressNotificationParam::new(token.clone(), progress);
                 param.total = total;
                 param.message = message;
-                let _ = context.peer.notify_progress(param).await;
+                let _ = way.peer.notify_progress(param).await;
             }
             Signal::Log { level, data } => {
-                if self.log_level(context).is_some_and(|wanted| level >= wanted) {
+                if self.log_level(way).is_some_and(|wanted| level >= wanted) {
                     let param = LoggingMessageNotificationParam::new(answer::log_level(level), data);
-                    let _ = context.peer.notify_logging_message(param).await;
+                    let _ = way.peer.notify_logging_message(param).await;
                 }
             }
             // The work ended without waiting for the answer.
@@ -264,9 +288,8 @@ impl Exchange<'_> {
     }
 
     /// From which level on log messages are wanted; `None` for not at all.
-    fn log_level(&self, context: &RequestContext<RoleServer>) -> Option<LogLevel> {
-        let of_request = context.meta.log_level().map(answer::from_log_level);
-        if self.is_stateless { of_request } else { Some(self.connection.log_level()) }
+    fn log_level(&self, way: &Way<'_>) -> Option<LogLevel> {
+        if self.is_stateless { way.log_level } else { Some(self.connection.log_level()) }
     }
 }
 

@@ -26,13 +26,15 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::memo::Memo;
+use super::{memo::Memo, session::Session};
 use crate::lines::{Line, LineReader, refusal};
 
 /// The longest line. A longer one is dropped as it comes, and never held.
 const LONGEST: usize = 16 << 20;
 /// How long answers of our own get at the end, as the SDK's do.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How long they get when the server is told to end, as the SDK's do.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// While so many answers wait for a client to read them, no more of its requests are read.
 const UNREAD: usize = 256;
 
@@ -45,6 +47,7 @@ pub(super) struct Frames<R, W> {
     answers: JoinSet<()>,
     backlog: Arc<Backlog>,
     memo: Memo,
+    session: Session,
 }
 
 /// Messages that are not written yet.
@@ -86,7 +89,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(read: R, write: W, memo: Memo) -> Self {
+    pub(super) fn new(read: R, write: W, memo: Memo, session: Session) -> Self {
         Self {
             lines: LineReader::new(read, LONGEST),
             has_begun: false,
@@ -94,6 +97,7 @@ where
             answers: JoinSet::new(),
             backlog: Arc::default(),
             memo,
+            session,
         }
     }
 
@@ -103,6 +107,11 @@ where
         if let Some(known) = self.memo.answer(line) {
             self.lines.clear();
             self.answer(known);
+            return None;
+        }
+        if let Some(call) = self.session.begin(line) {
+            self.lines.clear();
+            self.answer_later(call);
             return None;
         }
         let parsed = serde_json::from_slice::<ClientJsonRpcMessage>(line);
@@ -116,6 +125,9 @@ where
         }
         let message = parsed.ok()?;
         self.memo.hear(&message);
+        if self.session.hear(&message) {
+            return None;
+        }
         self.has_begun |= matches!(message, ClientJsonRpcMessage::Request(_));
         self.has_begun.then_some(message)
     }
@@ -123,6 +135,25 @@ where
     fn refuse(&mut self, error: ErrorData, id: Option<RequestId>) {
         if let Ok(line) = serde_json::to_vec(&ServerJsonRpcMessage::error(error, id)) {
             self.answer(line);
+        }
+    }
+
+    fn answer_later(&mut self, call: impl Future<Output = Option<Vec<u8>>> + Send + 'static) {
+        while self.answers.try_join_next().is_some() {}
+        let (write, backlog) = (Arc::clone(&self.write), Arc::clone(&self.backlog));
+        self.answers.spawn(async move {
+            if let Some(line) = call.await {
+                // A client that is gone needs no answer.
+                let _ = write_line(write, line, backlog.add()).await;
+            }
+        });
+    }
+
+    /// Waits for answers of our own, and no longer than that.
+    async fn last_answers(&mut self, patience: Duration) {
+        let written = async { while self.answers.join_next().await.is_some() {} };
+        if tokio::time::timeout(patience, written).await.is_err() {
+            self.session.give_up();
         }
     }
 
@@ -164,8 +195,7 @@ where
             match self.lines.next().await {
                 Line::End => {
                     // Whoever has nothing more to say may still listen.
-                    let written = async { while self.answers.join_next().await.is_some() {} };
-                    let _ = tokio::time::timeout(FAREWELL, written).await;
+                    self.last_answers(FAREWELL).await;
                     return None;
                 }
                 Line::TooLong => {
@@ -182,7 +212,9 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        while self.answers.join_next().await.is_some() {}
+        self.last_answers(LAST_WORDS).await;
+        // What was given up ends by itself.
+        self.answers.detach_all();
         self.write.lock().await.take();
         Ok(())
     }

@@ -8,7 +8,7 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+        GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference,
         ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
@@ -27,14 +27,26 @@ use super::{
     call::Call,
     changes::Change,
     client::Client,
-    connection::{Connection, Transport},
-    exchange::{Answer, Exchange, Repeated, Reply, Who, is_stateless},
+    connection::{Connection, Known, Transport},
+    exchange::{Answer, Exchange, Repeated, Reply, Way, Who, is_stateless},
     front::Late,
     listing::Listing,
     source::SourceError,
 };
 
 type Context = RequestContext<RoleServer>;
+
+/// A call that a client asks for, however its request was read.
+pub(super) struct Asked<'a> {
+    pub(super) name: String,
+    pub(super) arguments: JsonObject,
+    pub(super) repeated: Repeated,
+    pub(super) who: Who,
+    /// `None` where the client wants to hear nothing before the answer.
+    pub(super) way: Option<Way<'a>>,
+    /// Whether the request follows the revision without sessions.
+    pub(super) is_stateless: bool,
+}
 
 /// Serves one client.
 #[derive(Clone, Debug)]
@@ -48,15 +60,52 @@ impl Handler {
         Self { late, connection }
     }
 
-    /// Whether nothing connects this request with others: it has neither a session nor a pipe of its client's.
-    fn is_alone(&self, context: &Context) -> bool {
-        self.connection.transport == Transport::Http && is_stateless(context)
+    /// Whose session this is, if it is one on stdio that has called something.
+    pub(super) fn known(&self) -> Option<Arc<Known>> {
+        self.connection.known.get().cloned()
     }
 
-    /// What is shown for this request.
-    fn listing(&self, shared: &Shared, context: &Context) -> Arc<Listing> {
+    /// Makes a call, and stays with it until it is done or needs something.
+    pub(super) async fn call(&self, asked: Asked<'_>) -> Answer {
+        let Asked { name, arguments, repeated, who, way, is_stateless } = asked;
+        let shared = self.late.shared().await;
+        let arguments = Value::Object(arguments);
+        // Kept only where the request could come to be repeated.
+        let wanted = match is_stateless {
+            true => json!({ "tool": name, "arguments": arguments }),
+            false => Value::Null,
+        };
+        let call = Call {
+            shared: Arc::clone(shared),
+            connection: Arc::clone(&self.connection),
+            listing: self.listing(shared, is_stateless),
+            call: ToolCall { id: shared.next_call(), name, arguments },
+            tells_progress: way.as_ref().is_some_and(|way| way.progress.is_some()),
+            holds: if is_stateless { Holds::Call } else { Holds::Session },
+            session: if self.is_alone(is_stateless) { None } else { self.connection.session() },
+        };
+        let peer = way.as_ref().map(|way| way.peer);
+        let (connection, parked) = (&*self.connection, &shared.parked);
+        let exchange = Exchange { who, way, is_stateless, connection, parked, wanted };
+        let reply = exchange.run(repeated, call.begin()).await?;
+        if self.connection.take_grown()
+            && let Some(peer) = peer
+        {
+            // If the client is gone, so is the reason to tell it.
+            let _ = peer.notify_tool_list_changed().await;
+        }
+        Ok(reply)
+    }
+
+    /// Whether nothing connects a request with others: it has neither a session nor a pipe of its client's.
+    fn is_alone(&self, is_stateless: bool) -> bool {
+        self.connection.transport == Transport::Http && is_stateless
+    }
+
+    /// What is shown for a request.
+    fn listing(&self, shared: &Shared, is_stateless: bool) -> Arc<Listing> {
         match shared.served.exposure {
-            Exposure::Dynamic if !self.is_alone(context) => {
+            Exposure::Dynamic if !self.is_alone(is_stateless) => {
                 shared.listing(Exposure::Dynamic, &self.connection.loaded())
             }
             _ => shared.listing_alone(),
@@ -66,7 +115,7 @@ impl Handler {
     fn exchange<'a>(&'a self, shared: &'a Shared, context: &'a Context, wanted: Value) -> Exchange<'a> {
         Exchange {
             who: Who::of(context),
-            context: Some(context),
+            way: Some(Way::of(context)),
             is_stateless: is_stateless(context),
             connection: &self.connection,
             parked: &shared.parked,
@@ -98,7 +147,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
-        let listing = self.listing(self.late.shared().await, &context);
+        let listing = self.listing(self.late.shared().await, is_stateless(&context));
         Ok(ListToolsResult::with_all_items(listing.tools.clone()))
     }
 
@@ -113,33 +162,27 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        let shared = self.late.shared().await;
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let who = Who::of(&context);
+        let is_stateless = is_stateless(&context);
+        if self.connection.transport == Transport::Stdio && !is_stateless {
+            let known = || Arc::new(Known { peer: context.peer.clone(), who: who.clone() });
+            self.connection.known.get_or_init(known);
+        }
         let repeated =
             Repeated { inputs: request.input_responses.unwrap_or_default(), state: request.request_state };
-        // Kept only where the request could come to be repeated.
-        let wanted = match is_stateless(&context) {
-            true => wanted_call(&request.name, &arguments),
-            false => Value::Null,
+        let asked = Asked {
+            name: request.name.into_owned(),
+            arguments: request.arguments.unwrap_or_default(),
+            repeated,
+            who,
+            way: Some(Way::of(&context)),
+            is_stateless,
         };
-        let call = Call {
-            shared: Arc::clone(shared),
-            connection: Arc::clone(&self.connection),
-            listing: self.listing(shared, &context),
-            call: ToolCall { id: shared.next_call(), name: request.name.into_owned(), arguments },
-            tells_progress: context.meta.get_progress_token().is_some(),
-            holds: if is_stateless(&context) { Holds::Call } else { Holds::Session },
-            session: if self.is_alone(&context) { None } else { self.connection.session() },
-        };
-        let reply = self.exchange(shared, &context, wanted).run(repeated, call.begin()).await?;
-        if self.connection.take_grown() {
-            // If the client is gone, so is the reason to tell it.
-            let _ = context.peer.notify_tool_list_changed().await;
-        }
+        let reply = self.call(asked).await?;
         match reply {
             Reply::Tool(result) => Ok(result.into()),
             Reply::Inputs(inputs) => Ok(inputs.into()),
-            other => Err(unexpected(&other)),
+            other => Err(answer::unexpected(&other)),
         }
     }
 
@@ -184,7 +227,7 @@ impl ServerHandler for Handler {
         match self.exchange(shared, &context, wanted).run(repeated, begin).await? {
             Reply::Prompt(result) => Ok(result.into()),
             Reply::Inputs(inputs) => Ok(inputs.into()),
-            other => Err(unexpected(&other)),
+            other => Err(answer::unexpected(&other)),
         }
     }
 
@@ -386,19 +429,10 @@ async fn tell_session(
     Ok(())
 }
 
-/// What a call wants: answers count only for the same again.
-pub(super) fn wanted_call(tool: &str, arguments: &Value) -> Value {
-    json!({ "tool": tool, "arguments": arguments })
-}
-
 /// Lists are whole: there is no page but the first.
 fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("Unknown cursor: lists are not paged here", None)),
     }
-}
-
-pub(super) fn unexpected(reply: &Reply) -> ErrorData {
-    ErrorData::internal_error(format!("an answer of another kind: {reply:?}"), None)
 }

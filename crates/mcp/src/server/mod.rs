@@ -21,6 +21,7 @@ mod listing;
 mod memo;
 mod parked;
 mod plain;
+mod session;
 mod skills;
 mod source;
 mod stdio;

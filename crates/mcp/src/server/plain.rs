@@ -4,28 +4,16 @@
 //! the call itself is made. Whatever is odd about a request, or wants more than an answer, is left to the SDK, so the
 //! protocol's rules are written down once; and what is answered here is answered in the SDK's own words.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request};
-use pinza_core::ToolCall;
-use rmcp::{
-    ErrorData,
-    model::{
-        ClientCapabilities, ErrorCode, Implementation, JsonObject, RequestId, ServerJsonRpcMessage,
-        ServerResult,
-    },
-};
+use rmcp::model::{ClientCapabilities, ErrorCode, Implementation, JsonObject, RequestId};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
-    Server, Shared,
-    approver::Holds,
-    call::Call,
-    connection::{Connection, Transport},
-    exchange::{Exchange, Repeated, Reply, Who},
-    handler::{unexpected, wanted_call},
+    Server, answer,
+    connection::Transport,
+    exchange::{Answer, Repeated, Who},
+    handler::Asked,
 };
 
 const REVISION: &str = "2026-07-28";
@@ -73,32 +61,15 @@ impl Server {
         if !listing.is_whole_without_headers(&name) {
             return None;
         }
-        let connection = Connection::new(Transport::Http);
-        let arguments = Value::Object(arguments);
-        let exchange = Exchange {
+        let asked = Asked {
+            name,
+            arguments,
+            repeated: Repeated::default(),
             who: Who::new(Some(&meta.client), Some(&meta.can)),
-            context: None,
+            way: None,
             is_stateless: true,
-            connection: &connection,
-            parked: &shared.parked,
-            wanted: wanted_call(&name, &arguments),
         };
-        let call = Call {
-            shared: Arc::<Shared>::clone(shared),
-            connection: Arc::clone(&connection),
-            listing,
-            call: ToolCall { id: shared.next_call(), name, arguments },
-            tells_progress: false,
-            holds: Holds::Call,
-            session: None,
-        };
-        let answered = match exchange.run(Repeated::default(), call.begin()).await {
-            Ok(Reply::Tool(result)) => Ok(ServerResult::CallToolResult(result)),
-            Ok(Reply::Inputs(inputs)) => Ok(ServerResult::InputRequiredResult(inputs)),
-            Ok(other) => Err(unexpected(&other)),
-            Err(error) => Err(error),
-        };
-        response(answered, message.id)
+        response(self.handler(Transport::Http).call(asked).await, message.id)
     }
 }
 
@@ -132,16 +103,12 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     }
 }
 
-fn response(answered: Result<ServerResult, ErrorData>, id: RequestId) -> Option<Response<Bytes>> {
+fn response(answered: Answer, id: RequestId) -> Option<Response<Bytes>> {
     let status = match &answered {
         Err(error) if error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     };
-    let message = match answered {
-        Ok(result) => ServerJsonRpcMessage::response(result, id),
-        Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
-    };
-    let mut response = Response::new(Bytes::from(serde_json::to_vec(&message).ok()?));
+    let mut response = Response::new(Bytes::from(answer::line(answered, id, true)?));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
     Some(response)
@@ -150,7 +117,7 @@ fn response(answered: Result<ServerResult, ErrorData>, id: RequestId) -> Option<
 #[cfg(test)]
 mod tests {
     use http::Request;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -9,7 +9,7 @@ use rmcp::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Server, connection::Transport, frames::Frames, memo::Memo};
+use super::{Server, connection::Transport, frames::Frames, memo::Memo, session::Session};
 
 /// Why a client on stdio could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +34,10 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let frames = Frames::new(read, write, Memo::new(Arc::clone(&self.late)));
-        let serving = serve_server_with_ct(self.handler(Transport::Stdio), frames, stop).await;
+        let handler = self.handler(Transport::Stdio);
+        let session = Session::new(handler.clone());
+        let frames = Frames::new(read, write, Memo::new(Arc::clone(&self.late)), session);
+        let serving = serve_server_with_ct(handler, frames, stop).await;
         let running = match serving {
             Ok(running) => running,
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {

@@ -11,6 +11,7 @@ mod pipe;
 mod plain;
 mod requests;
 mod results;
+mod session;
 mod web;
 
 use serde_json::{Value, json};

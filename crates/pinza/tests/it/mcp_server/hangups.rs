@@ -51,16 +51,22 @@ const COMMAND: &str = "echo $$ > process; sleep 25";
 fn a_cancelled_call_stops_and_is_not_answered() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
-    let id = pipe.begin("tools/call", json!({ "name": "exec", "arguments": { "command": COMMAND } }));
-    let process = written_process(&pinza.workspace().join("process"));
-    pipe.send(
-        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
-    );
-    comes_true("the command is stopped", || is_gone(&process));
-    pipe.is_well();
+    // The first, and one after it.
+    for _ in 0..2 {
+        let id = pipe.begin("tools/call", json!({ "name": "exec", "arguments": { "command": COMMAND } }));
+        let file = pinza.workspace().join("process");
+        let process = written_process(&file);
+        std::fs::remove_file(file).unwrap();
+        pipe.send(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+        );
+        comes_true("the command is stopped", || is_gone(&process));
+        // Nothing comes before this answer.
+        let ping = pipe.begin("ping", json!({}));
+        assert_eq!(pipe.receive()["id"], ping);
+    }
     let run = pipe.close();
-    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
-    assert!(!run.stdout.contains(&format!("\"id\":{id}")), "{run:?}");
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""), "{run:?}");
 }
 
 #[test]
@@ -196,11 +202,23 @@ fn the_end_of_stdin_is_the_end() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &[]);
     pipe.is_well();
-    // What is on its way is still answered.
+    // What is on its way is still answered, the first call and a later one.
     let id = pipe.begin("tools/call", json!({ "name": "get_current_time", "arguments": {} }));
     let run = pipe.close();
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
     assert!(run.stdout.contains(&format!("\"id\":{id}")), "{run:?}");
+    let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
+    pipe.call("get_current_time", json!({}));
+    let exec = |command: &str| json!({ "name": "exec", "arguments": { "command": command } });
+    let slow = pipe.begin("tools/call", exec("sleep 1; echo well"));
+    // And what takes longer than anybody waits is stopped.
+    let endless = pipe.begin("tools/call", exec(COMMAND));
+    let process = written_process(&pinza.workspace().join("process"));
+    let run = pipe.close();
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+    assert!(run.stdout.contains(&format!("\"id\":{slow}")) && run.stdout.contains("well"), "{run:?}");
+    assert!(!run.stdout.contains(&format!("\"id\":{endless}")), "{run:?}");
+    comes_true("the command is stopped", || is_gone(&process));
     // Also before there was a word.
     let run = Pipe::start(&pinza, &[]).close();
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""));
@@ -212,11 +230,16 @@ fn the_end_of_stdin_is_the_end() {
 fn a_signal_ends_it_in_good_order() {
     let pinza = pinza();
     for signal in [Signal::TERM, Signal::INT] {
-        let mut pipe = Pipe::open(&pinza, &[]);
-        pipe.is_well();
+        let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
+        pipe.call("get_current_time", json!({}));
+        let exec = json!({ "command": "echo $$ > process; sleep 0.5; echo well" });
+        pipe.begin("tools/call", json!({ "name": "exec", "arguments": exec }));
+        written_process(&pinza.workspace().join("process"));
+        std::fs::remove_file(pinza.workspace().join("process")).unwrap();
         kill_process(Pid::from_raw(i32::try_from(pipe.process()).unwrap()).unwrap(), signal).unwrap();
         let run = pipe.wait();
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+        assert!(run.stdout.contains("well"), "{run:?}");
 
         let mut web = Web::start(&pinza, &["--allow", "exec"]);
         let params =

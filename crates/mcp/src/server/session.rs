@@ -1,0 +1,146 @@
+//! Calls of a client that has a session on stdio, past the SDK.
+//!
+//! For each request the SDK makes tasks, channels and a context, which take longer than a small call. The first call of a
+//! session is the SDK's all the same: it tells who the client is, and the way to it. Whatever is odd about a later one goes
+//! that way too, so the protocol's rules are written down once; and what is answered here is answered in the SDK's
+//! own words.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use pinza_core::CancellationToken;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonObject, ProgressToken, RequestId,
+};
+use serde::Deserialize;
+
+use super::{
+    answer,
+    exchange::{Repeated, Way},
+    handler::{Asked, Handler},
+};
+
+const METHOD: &str = "tools/call";
+const PROGRESS_TOKEN: &str = "progressToken";
+/// What a request says of itself in the protocol's own name is for the SDK to weigh.
+const RESERVED: &str = "io.modelcontextprotocol/";
+
+pub(super) struct Session {
+    handler: Handler,
+    running: Running,
+    /// A client that begins anew may be another one.
+    has_begun_anew: bool,
+}
+
+/// Calls that the client waits for. A std lock, held for a look-up and never across an await.
+#[derive(Clone, Default)]
+struct Running(Arc<Mutex<HashMap<RequestId, CancellationToken>>>);
+
+/// Strictly: all that has another field goes the other way.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message<'a> {
+    jsonrpc: &'a str,
+    id: RequestId,
+    method: &'a str,
+    params: Params,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    name: String,
+    #[serde(default)]
+    arguments: JsonObject,
+    #[serde(rename = "_meta", default)]
+    meta: JsonObject,
+}
+
+impl Session {
+    pub(super) fn new(handler: Handler) -> Self {
+        Self { handler, running: Running::default(), has_begun_anew: false }
+    }
+
+    /// Begins the call that a line asks for; it gives the answer as it is written, or nothing if nobody waits for it any
+    /// more. `None` if the line is none of ours.
+    pub(super) fn begin(
+        &self,
+        line: &[u8],
+    ) -> Option<impl Future<Output = Option<Vec<u8>>> + Send + 'static + use<>> {
+        let known = self.handler.known().filter(|_| !self.has_begun_anew)?;
+        let message: Message<'_> = serde_json::from_slice(line).ok()?;
+        let Message { id, params: Params { name, arguments, meta }, .. } = message;
+        let is_ours = message.jsonrpc == "2.0"
+            && message.method == METHOD
+            && !meta.keys().any(|key| key.starts_with(RESERVED));
+        let progress = match meta.get(PROGRESS_TOKEN) {
+            Some(token) => Some(serde_json::from_value::<ProgressToken>(token.clone()).ok()?),
+            None => None,
+        };
+        let cancellation = CancellationToken::new();
+        if !is_ours || !self.running.enter(&id, &cancellation) {
+            return None;
+        }
+        let (handler, running) = (self.handler.clone(), self.running.clone());
+        Some(async move {
+            let way = Way { peer: &known.peer, cancellation: &cancellation, progress, log_level: None };
+            let asked = Asked {
+                name,
+                arguments,
+                repeated: Repeated::default(),
+                who: known.who.clone(),
+                way: Some(way),
+                is_stateless: false,
+            };
+            let answered = handler.call(asked).await;
+            running.leave(&id).then(|| answer::line(answered, id, false)).flatten()
+        })
+    }
+
+    /// Hears what goes to the SDK; tells whether it was about one of these calls, and is settled.
+    pub(super) fn hear(&mut self, message: &ClientJsonRpcMessage) -> bool {
+        match message {
+            ClientJsonRpcMessage::Request(request) => {
+                self.has_begun_anew |= matches!(request.request, ClientRequest::InitializeRequest(_))
+                    && self.handler.known().is_some();
+                false
+            }
+            ClientJsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    cancelled.params.request_id.as_ref().is_some_and(|id| self.running.cancel(id))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Nobody waits for any of them.
+    pub(super) fn give_up(&self) {
+        self.running.all().drain().for_each(|(_, cancellation)| cancellation.cancel());
+    }
+}
+
+impl Running {
+    /// Whether there is no other of that name.
+    fn enter(&self, id: &RequestId, cancellation: &CancellationToken) -> bool {
+        let mut running = self.all();
+        !running.contains_key(id) && running.insert(id.clone(), cancellation.clone()).is_none()
+    }
+
+    /// Whether somebody still waited for it.
+    fn leave(&self, id: &RequestId) -> bool {
+        self.all().remove(id).is_some()
+    }
+
+    fn cancel(&self, id: &RequestId) -> bool {
+        let cancellation = self.all().remove(id);
+        cancellation.inspect(CancellationToken::cancel).is_some()
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
