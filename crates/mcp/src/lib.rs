@@ -6,6 +6,7 @@
 pub mod client;
 pub mod conformance;
 mod lines;
+mod object;
 #[expect(deprecated, reason = "logging, sampling and roots are deprecated, and part of both revisions")]
 pub mod server;
 

@@ -161,7 +161,7 @@ impl Follower {
             if self.notices.as_ref().is_some_and(Notices::take) {
                 return Woken::Told;
             }
-            if ready == Ok(0) {
+            if ready == Ok(0) || until.is_some_and(|until| Instant::now() >= until) {
                 return Woken::Late;
             }
         }

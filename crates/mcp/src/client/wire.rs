@@ -28,7 +28,10 @@ use serde_json::value::RawValue;
 use tokio::{net::unix::pipe, sync::oneshot};
 
 use super::{MESSAGE_LIMIT, stdio::Log};
-use crate::lines::{Line, LineReader, refusal};
+use crate::{
+    lines::{Line, LineReader, refusal},
+    object::Object,
+};
 
 /// Where the ids of calls begin; the SDK's own count from zero, and never get here.
 const FIRST: i64 = 1_000_000_000;
@@ -206,7 +209,7 @@ impl Wire {
         if self.waiting().is_empty() {
             return false;
         }
-        let Ok(answer) = serde_json::from_slice::<Answer<'_>>(line) else { return false };
+        let Ok(Object(answer)) = serde_json::from_slice::<Object<Answer<'_>>>(line) else { return false };
         let number = match &answer.id {
             NumberOrString::Number(number) => Some(*number),
             NumberOrString::String(text) => text.parse().ok(),

@@ -265,7 +265,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends a note, if the client wants such. One that is gone misses nothing.
+    /// Sends a note, if the client wants such. One that is gone misses nothing, nor does one that gave up; at the end
+    /// nobody takes notes any more.
     async fn tell(&self, note: Signal) {
         let Some(way) = &self.way else { return };
         match note {
@@ -274,12 +275,13 @@ impl Exchange<'_> {
                 let mut param = ProgressNotificationParam::new(token.clone(), progress);
                 param.total = total;
                 param.message = message;
-                let _ = way.peer.notify_progress(param).await;
+                let _ = way.cancellation.run_until_cancelled(way.peer.notify_progress(param)).await;
             }
             Signal::Log { level, data } => {
                 if self.log_level(way).is_some_and(|wanted| level >= wanted) {
                     let param = LoggingMessageNotificationParam::new(answer::log_level(level), data);
-                    let _ = way.peer.notify_logging_message(param).await;
+                    let telling = way.peer.notify_logging_message(param);
+                    let _ = way.cancellation.run_until_cancelled(telling).await;
                 }
             }
             // The work ended without waiting for the answer.

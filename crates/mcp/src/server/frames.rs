@@ -24,6 +24,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
     sync::{Mutex, Notify},
     task::JoinSet,
+    time::Instant,
 };
 
 use super::{memo::Memo, session::Session};
@@ -33,7 +34,7 @@ use crate::lines::{Line, LineReader, refusal};
 const LONGEST: usize = 16 << 20;
 /// How long answers of our own get at the end, as the SDK's do.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// How long they get when the server is told to end, as the SDK's do.
+/// How long they get when the connection is closed.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// While so many answers wait for a client to read them, no more of its requests are read.
 const UNREAD: usize = 256;
@@ -48,6 +49,8 @@ pub(super) struct Frames<R, W> {
     backlog: Arc<Backlog>,
     memo: Memo,
     session: Session,
+    /// Until when answers are waited for, once the client has nothing more to say.
+    ends: Option<Instant>,
 }
 
 /// Messages that are not written yet.
@@ -98,6 +101,7 @@ where
             backlog: Arc::default(),
             memo,
             session,
+            ends: None,
         }
     }
 
@@ -150,9 +154,9 @@ where
     }
 
     /// Waits for answers of our own, and no longer than that.
-    async fn last_answers(&mut self, patience: Duration) {
+    async fn last_answers(&mut self, until: Instant) {
         let written = async { while self.answers.join_next().await.is_some() {} };
-        if tokio::time::timeout(patience, written).await.is_err() {
+        if tokio::time::timeout_at(until, written).await.is_err() {
             self.session.give_up();
         }
     }
@@ -195,7 +199,9 @@ where
             match self.lines.next().await {
                 Line::End => {
                     // Whoever has nothing more to say may still listen.
-                    self.last_answers(FAREWELL).await;
+                    // Whoever reads is given up and begins again whenever something else happens.
+                    let until = *self.ends.get_or_insert_with(|| Instant::now() + FAREWELL);
+                    self.last_answers(until).await;
                     return None;
                 }
                 Line::TooLong => {
@@ -212,10 +218,14 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.last_answers(LAST_WORDS).await;
+        let until = Instant::now() + LAST_WORDS;
+        self.last_answers(until).await;
         // What was given up ends by itself.
         self.answers.detach_all();
-        self.write.lock().await.take();
+        // A client that does not read keeps whoever writes.
+        if let Ok(mut write) = tokio::time::timeout_at(until, self.write.lock()).await {
+            write.take();
+        }
         Ok(())
     }
 }

@@ -84,15 +84,15 @@ impl Handler {
             holds: if is_stateless { Holds::Call } else { Holds::Session },
             session: if self.is_alone(is_stateless) { None } else { self.connection.session() },
         };
-        let peer = way.as_ref().map(|way| way.peer);
+        let told = way.as_ref().map(|way| (way.peer, way.cancellation));
         let (connection, parked) = (&*self.connection, &shared.parked);
         let exchange = Exchange { who, way, is_stateless, connection, parked, wanted };
         let reply = exchange.run(repeated, call.begin()).await?;
         if self.connection.take_grown()
-            && let Some(peer) = peer
+            && let Some((peer, cancellation)) = told
         {
             // If the client is gone, so is the reason to tell it.
-            let _ = peer.notify_tool_list_changed().await;
+            let _ = cancellation.run_until_cancelled(peer.notify_tool_list_changed()).await;
         }
         Ok(reply)
     }
@@ -164,7 +164,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let who = Who::of(&context);
         let is_stateless = is_stateless(&context);
-        if self.connection.transport == Transport::Stdio && !is_stateless {
+        if self.connection.transport == Transport::Stdio && !is_stateless && !says_who_it_is(&context) {
             let known = || Arc::new(Known { peer: context.peer.clone(), who: who.clone() });
             self.connection.known.get_or_init(known);
         }
@@ -427,6 +427,12 @@ async fn tell_session(
         }
     }
     Ok(())
+}
+
+/// Whether a request speaks for itself, and not for its session.
+fn says_who_it_is(context: &Context) -> bool {
+    let meta = &context.meta;
+    meta.protocol_version().is_some() || meta.client_info().is_some() || meta.client_capabilities().is_some()
 }
 
 /// Lists are whole: there is no page but the first.

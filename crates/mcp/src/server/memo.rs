@@ -15,6 +15,7 @@ use super::{
     front::{Front, Late, Params},
     listing::Listing,
 };
+use crate::object::Object;
 
 const METHOD: &str = "tools/list";
 /// A request for a list that is longer is an odd one.
@@ -128,7 +129,7 @@ fn list_request(line: &[u8]) -> Option<Request<'_>> {
     if line.len() > LONGEST || !line.windows(METHOD.len()).any(|part| part == METHOD.as_bytes()) {
         return None;
     }
-    let request: Request<'_> = serde_json::from_slice(line).ok()?;
+    let Object(request): Object<Request<'_>> = serde_json::from_slice(line).ok()?;
     (request.jsonrpc == "2.0" && request.method == METHOD).then_some(request)
 }
 

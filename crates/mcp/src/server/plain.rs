@@ -15,6 +15,7 @@ use super::{
     exchange::{Answer, Repeated, Who},
     handler::Asked,
 };
+use crate::object::Object;
 
 const REVISION: &str = "2026-07-28";
 const METHOD: &str = "tools/call";
@@ -27,7 +28,7 @@ struct Message {
     jsonrpc: String,
     id: RequestId,
     method: String,
-    params: Params,
+    params: Object<Params>,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +38,7 @@ struct Params {
     #[serde(default)]
     arguments: JsonObject,
     #[serde(rename = "_meta")]
-    meta: Meta,
+    meta: Object<Meta>,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +58,7 @@ impl Server {
         let message = plain(head, body)?;
         let shared = self.late.loaded()?;
         let listing = shared.listing_alone();
-        let Params { name, arguments, meta } = message.params;
+        let Object(Params { name, arguments, meta: Object(meta) }) = message.params;
         if !listing.is_whole_without_headers(&name) {
             return None;
         }
@@ -86,11 +87,12 @@ fn plain(head: &request::Parts, body: &[u8]) -> Option<Message> {
     if !is_plain {
         return None;
     }
-    let message: Message = serde_json::from_slice(body).ok()?;
+    let Object(message): Object<Message> = serde_json::from_slice(body).ok()?;
+    let Object(params) = &message.params;
     let agrees = message.jsonrpc == "2.0"
         && message.method == METHOD
-        && message.params.meta.revision == REVISION
-        && only(headers, "mcp-name")? == message.params.name;
+        && params.meta.0.revision == REVISION
+        && only(headers, "mcp-name")? == params.name;
     agrees.then_some(message)
 }
 
@@ -152,7 +154,7 @@ mod tests {
     fn a_plain_call_is_known_as_one() {
         let unchanged = ("accept", "application/json, text/event-stream");
         let call = plain(&head(unchanged), message().to_string().as_bytes()).unwrap();
-        assert_eq!(call.params.name, "echo");
+        assert_eq!(call.params.0.name, "echo");
         let mut bare = message();
         bare["params"].as_object_mut().unwrap().remove("arguments");
         bare["id"] = json!("text");
@@ -189,6 +191,8 @@ mod tests {
             odd("/params/_meta/io.modelcontextprotocol~1logLevel", json!("debug")).replace("~1", "/"),
             message().to_string().replace("\"name\":\"echo\"", "\"name\":\"echo\",\"name\":\"echo\""),
             format!("[{}]", message()),
+            odd("/params", json!(["echo", {}, message()["params"]["_meta"]])),
+            json!(["2.0", 1, METHOD, message()["params"]]).to_string(),
         ] {
             assert!(plain(&head(("mcp-name", "echo")), body.as_bytes()).is_none(), "{body}");
         }

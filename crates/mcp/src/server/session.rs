@@ -21,6 +21,7 @@ use super::{
     exchange::{Repeated, Way},
     handler::{Asked, Handler},
 };
+use crate::object::Object;
 
 const METHOD: &str = "tools/call";
 const PROGRESS_TOKEN: &str = "progressToken";
@@ -30,13 +31,22 @@ const RESERVED: &str = "io.modelcontextprotocol/";
 pub(super) struct Session {
     handler: Handler,
     running: Running,
-    /// A client that begins anew may be another one.
-    has_begun_anew: bool,
+    /// At its end all calls are cancelled, as the SDK's are.
+    stop: CancellationToken,
+    /// How often the client has said who it is. One that begins anew may be another one.
+    greetings: u32,
 }
 
 /// Calls that the client waits for. A std lock, held for a look-up and never across an await.
 #[derive(Clone, Default)]
-struct Running(Arc<Mutex<HashMap<RequestId, CancellationToken>>>);
+struct Running(Arc<Mutex<Calls>>);
+
+#[derive(Default)]
+struct Calls {
+    /// Counts them: a client may use the id of a call that it cancelled again before that call has ended.
+    begun: u64,
+    waited_for: HashMap<RequestId, (u64, CancellationToken)>,
+}
 
 /// Strictly: all that has another field goes the other way.
 #[derive(Deserialize)]
@@ -45,7 +55,7 @@ struct Message<'a> {
     jsonrpc: &'a str,
     id: RequestId,
     method: &'a str,
-    params: Params,
+    params: Object<Params>,
 }
 
 #[derive(Deserialize)]
@@ -59,8 +69,8 @@ struct Params {
 }
 
 impl Session {
-    pub(super) fn new(handler: Handler) -> Self {
-        Self { handler, running: Running::default(), has_begun_anew: false }
+    pub(super) fn new(handler: Handler, stop: CancellationToken) -> Self {
+        Self { handler, running: Running::default(), stop, greetings: 0 }
     }
 
     /// Begins the call that a line asks for; it gives the answer as it is written, or nothing if nobody waits for it any
@@ -69,9 +79,9 @@ impl Session {
         &self,
         line: &[u8],
     ) -> Option<impl Future<Output = Option<Vec<u8>>> + Send + 'static + use<>> {
-        let known = self.handler.known().filter(|_| !self.has_begun_anew)?;
-        let message: Message<'_> = serde_json::from_slice(line).ok()?;
-        let Message { id, params: Params { name, arguments, meta }, .. } = message;
+        let known = self.handler.known().filter(|_| self.greetings == 1)?;
+        let Object(message): Object<Message<'_>> = serde_json::from_slice(line).ok()?;
+        let Message { id, params: Object(Params { name, arguments, meta }), .. } = message;
         let is_ours = message.jsonrpc == "2.0"
             && message.method == METHOD
             && !meta.keys().any(|key| key.starts_with(RESERVED));
@@ -79,10 +89,8 @@ impl Session {
             Some(token) => Some(serde_json::from_value::<ProgressToken>(token.clone()).ok()?),
             None => None,
         };
-        let cancellation = CancellationToken::new();
-        if !is_ours || !self.running.enter(&id, &cancellation) {
-            return None;
-        }
+        let cancellation = self.stop.child_token();
+        let number = if is_ours { self.running.enter(&id, &cancellation)? } else { return None };
         let (handler, running) = (self.handler.clone(), self.running.clone());
         Some(async move {
             let way = Way { peer: &known.peer, cancellation: &cancellation, progress, log_level: None };
@@ -95,7 +103,7 @@ impl Session {
                 is_stateless: false,
             };
             let answered = handler.call(asked).await;
-            running.leave(&id).then(|| answer::line(answered, id, false)).flatten()
+            running.leave(&id, number).then(|| answer::line(answered, id, false)).flatten()
         })
     }
 
@@ -103,8 +111,9 @@ impl Session {
     pub(super) fn hear(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             ClientJsonRpcMessage::Request(request) => {
-                self.has_begun_anew |= matches!(request.request, ClientRequest::InitializeRequest(_))
-                    && self.handler.known().is_some();
+                if matches!(request.request, ClientRequest::InitializeRequest(_)) {
+                    self.greetings = self.greetings.saturating_add(1);
+                }
                 false
             }
             ClientJsonRpcMessage::Notification(notification) => match &notification.notification {
@@ -119,28 +128,36 @@ impl Session {
 
     /// Nobody waits for any of them.
     pub(super) fn give_up(&self) {
-        self.running.all().drain().for_each(|(_, cancellation)| cancellation.cancel());
+        self.running.all().waited_for.drain().for_each(|(_, (_, cancellation))| cancellation.cancel());
     }
 }
 
 impl Running {
-    /// Whether there is no other of that name.
-    fn enter(&self, id: &RequestId, cancellation: &CancellationToken) -> bool {
-        let mut running = self.all();
-        !running.contains_key(id) && running.insert(id.clone(), cancellation.clone()).is_none()
+    /// The call's number, unless there is another one of that id.
+    fn enter(&self, id: &RequestId, cancellation: &CancellationToken) -> Option<u64> {
+        let mut calls = self.all();
+        if calls.waited_for.contains_key(id) {
+            return None;
+        }
+        calls.begun += 1;
+        let number = calls.begun;
+        calls.waited_for.insert(id.clone(), (number, cancellation.clone()));
+        Some(number)
     }
 
     /// Whether somebody still waited for it.
-    fn leave(&self, id: &RequestId) -> bool {
-        self.all().remove(id).is_some()
+    fn leave(&self, id: &RequestId, number: u64) -> bool {
+        let mut calls = self.all();
+        let is_waited_for = calls.waited_for.get(id).is_some_and(|(waited_for, _)| *waited_for == number);
+        is_waited_for && calls.waited_for.remove(id).is_some()
     }
 
     fn cancel(&self, id: &RequestId) -> bool {
-        let cancellation = self.all().remove(id);
-        cancellation.inspect(CancellationToken::cancel).is_some()
+        let call = self.all().waited_for.remove(id);
+        call.inspect(|(_, cancellation)| cancellation.cancel()).is_some()
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
+    fn all(&self) -> MutexGuard<'_, Calls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

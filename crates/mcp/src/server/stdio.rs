@@ -35,7 +35,7 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let handler = self.handler(Transport::Stdio);
-        let session = Session::new(handler.clone());
+        let session = Session::new(handler.clone(), stop.clone());
         let frames = Frames::new(read, write, Memo::new(Arc::clone(&self.late)), session);
         let serving = serve_server_with_ct(handler, frames, stop).await;
         let running = match serving {

@@ -21,7 +21,7 @@ pub(crate) use image::image;
 pub(crate) use keys::{Key, KeyReader, Keys, terminal_gone};
 pub(crate) use look::{Line, Look};
 pub(crate) use markdown::Markdown;
-pub(crate) use mode::Mode;
+pub(crate) use mode::{Mode, with_signals};
 pub(crate) use printer::{Out, Printer, write_stderr, write_stdout};
 pub(crate) use progress::Progress;
 use raw::Raw;

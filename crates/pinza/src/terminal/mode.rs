@@ -4,6 +4,21 @@ use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetatt
 
 use super::write_stdout;
 
+/// Somebody else works for a while and may take as long as it likes: Ctrl-C reaches it.
+pub(crate) fn with_signals<T>(work: impl FnOnce() -> T) -> T {
+    let stdin = std::io::stdin();
+    let held = tcgetattr(&stdin).ok().filter(|termios| !termios.local_modes.contains(LocalModes::ISIG));
+    if let Some(mut termios) = held.clone() {
+        termios.local_modes.insert(LocalModes::ISIG);
+        let _ = tcsetattr(&stdin, OptionalActions::Now, &termios);
+    }
+    let done = work();
+    if let Some(termios) = held {
+        let _ = tcsetattr(&stdin, OptionalActions::Now, &termios);
+    }
+    done
+}
+
 /// Put back when a thread that reads keys cannot do it itself.
 pub(crate) struct Mode {
     /// None where stdin is no terminal.

@@ -35,13 +35,15 @@ const NAMES: WatchFlags = WatchFlags::CREATE
 /// And where everything matters, also of a writer that is still at it.
 const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY);
 
-/// Events that are read at once.
+/// Bytes that are read at once.
 const ROOM: usize = 4096;
+/// Events that are taken at once; whoever writes without end is not to keep anybody here.
+const MOST: usize = 1000;
 
 pub(super) struct Notices {
     inotify: OwnedFd,
-    /// By the kernel's number of it.
-    directories: BTreeMap<i32, PathBuf>,
+    /// By the kernel's number of it. One directory may have several paths.
+    directories: BTreeMap<i32, Vec<PathBuf>>,
     interests: BTreeSet<Interest>,
 }
 
@@ -74,10 +76,10 @@ impl Notices {
             let told = if interest.is_whole() { ALL } else { NAMES };
             flags.entry(&interest.directory).or_insert(told).insert(told);
         }
-        let mut directories = BTreeMap::new();
+        let mut directories: BTreeMap<i32, Vec<PathBuf>> = BTreeMap::new();
         for (directory, flags) in flags {
-            match add_watch(&self.inotify, directory, flags) {
-                Ok(number) => drop(directories.insert(number, directory.to_owned())),
+            match add_watch(&self.inotify, directory, flags | WatchFlags::MASK_ADD) {
+                Ok(number) => directories.entry(number).or_default().push(directory.to_owned()),
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(error) => return Err(explain(error)),
             }
@@ -90,20 +92,21 @@ impl Notices {
         Ok(())
     }
 
-    /// Takes all events that are there, without waiting; tells whether one of them is about us.
+    /// Takes events that are there, without waiting; tells whether one of them is about us.
     pub(super) fn take(&self) -> bool {
         let mut room = [MaybeUninit::uninit(); ROOM];
         let mut events = Reader::new(&self.inotify, &mut room);
         let mut is_about_us = false;
-        loop {
+        for _ in 0..MOST {
             match events.next() {
                 Ok(event) if event.events().contains(ReadFlags::QUEUE_OVERFLOW) => is_about_us = true,
                 Ok(event) => {
                     let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
-                    is_about_us |= self.directories.get(&event.wd()).is_some_and(|directory| {
-                        let path = name.map_or_else(|| directory.clone(), |name| directory.join(name));
-                        self.interests.iter().any(|interest| interest.includes(&path))
-                    });
+                    let directories = self.directories.get(&event.wd()).into_iter().flatten();
+                    let mut paths = directories
+                        .map(|directory| name.map_or_else(|| directory.clone(), |name| directory.join(name)));
+                    is_about_us |=
+                        paths.any(|path| self.interests.iter().any(|interest| interest.includes(&path)));
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return is_about_us,
@@ -111,6 +114,7 @@ impl Notices {
                 Err(_) => return true,
             }
         }
+        is_about_us
     }
 }
 

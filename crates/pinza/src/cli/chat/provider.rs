@@ -10,7 +10,10 @@ use pinza::{
 };
 
 use super::super::{Result, args::Chat, env, session::Session};
-use crate::config::{AgentTable, ProviderTable};
+use crate::{
+    config::{AgentTable, ProviderTable},
+    terminal::with_signals,
+};
 
 /// What an agent is told where nobody says otherwise.
 const PROMPT: &str = "You are a helpful assistant with tools. Use them where they help, several at once where they do not \
@@ -147,10 +150,9 @@ pub(super) fn key(
 
 fn from_command(command: &[String]) -> Result<Secret> {
     let [program, arguments @ ..] = command else { bail!("api_key_command is empty") };
-    let output = Command::new(program)
-        .args(arguments)
-        .stdin(std::process::Stdio::null())
-        .output()
+    let mut asking = Command::new(program);
+    asking.args(arguments).stdin(std::process::Stdio::null());
+    let output = with_signals(|| asking.output())
         .with_context(|| format!("cannot run {} for the key", visible(program)))?;
     if !output.status.success() {
         // What it printed may be half a key.

@@ -212,7 +212,9 @@ fn the_end_of_stdin_is_the_end() {
     let exec = |command: &str| json!({ "name": "exec", "arguments": { "command": command } });
     let slow = pipe.begin("tools/call", exec("sleep 1; echo well"));
     // And what takes longer than anybody waits is stopped.
-    let endless = pipe.begin("tools/call", exec(COMMAND));
+    let mut talking = exec("echo $$ > process; while :; do echo on; sleep 0.5; done");
+    talking["_meta"] = json!({ "progressToken": 1 });
+    let endless = pipe.begin("tools/call", talking);
     let process = written_process(&pinza.workspace().join("process"));
     let run = pipe.close();
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
@@ -232,14 +234,17 @@ fn a_signal_ends_it_in_good_order() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
         pipe.call("get_current_time", json!({}));
-        let exec = json!({ "command": "echo $$ > process; sleep 0.5; echo well" });
-        pipe.begin("tools/call", json!({ "name": "exec", "arguments": exec }));
+        let exec =
+            json!({ "command": "echo $$ > process; trap '' TERM; while :; do echo on; sleep 0.002; done" });
+        let meta = json!({ "progressToken": 1 });
+        let id = pipe.begin("tools/call", json!({ "name": "exec", "arguments": exec, "_meta": meta }));
         written_process(&pinza.workspace().join("process"));
         std::fs::remove_file(pinza.workspace().join("process")).unwrap();
         kill_process(Pid::from_raw(i32::try_from(pipe.process()).unwrap()).unwrap(), signal).unwrap();
         let run = pipe.wait();
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
-        assert!(run.stdout.contains("well"), "{run:?}");
+        let answer = run.stdout.lines().find(|line| line.contains(&format!("\"id\":{id}")));
+        assert!(answer.is_some_and(|answer| answer.contains("cancelled")), "{run:?}");
 
         let mut web = Web::start(&pinza, &["--allow", "exec"]);
         let params =

@@ -49,6 +49,16 @@ fn an_answer_is_the_same_on_both_ways() {
             let [ours, theirs] = both_ways(&mut pipe, &params);
             assert_eq!(ours.to_string(), theirs.to_string(), "{params}");
         }
+        // Arrays are no messages, though they have all that one has.
+        let arguments = json!({ "path": "a.txt" });
+        let params = json!({ "name": "read", "arguments": arguments });
+        for line in [
+            json!(["2.0", 7, "tools/call", params]),
+            json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": ["read", arguments] }),
+        ] {
+            pipe.send(&line);
+            assert!(pipe.receive()["error"]["code"].is_number(), "{line}");
+        }
     }
 }
 
@@ -72,6 +82,19 @@ fn calls_that_run_side_by_side_are_answered_as_they_end_and_known_by_their_ids()
         .collect();
     answered.sort();
     assert_eq!(answered, [("\"w\"".into(), "(no output)".into()), (slow.to_string(), "open\n".into())]);
+}
+
+#[test]
+fn one_request_does_not_speak_for_the_session() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &["--expose", "full"]);
+    let forms = json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} } });
+    let time = json!({ "name": "get_current_time", "arguments": {}, "_meta": forms });
+    assert_eq!(pipe.request("tools/call", time)["result"]["isError"], false);
+    // Nobody is asked, as the session cannot be.
+    for _ in 0..2 {
+        assert_eq!(pipe.call("exec", json!({ "command": "echo ran" }))["isError"], true);
+    }
 }
 
 #[test]
