@@ -242,6 +242,21 @@ fn keys_that_come_at_once_with_an_enter_are_for_the_next_line() {
 }
 
 #[test]
+fn ctrl_c_ends_a_command_that_gives_no_key() {
+    let world = World::new(Provider::OpenAi, []);
+    let slow = "[providers.slow]\ntype = \"openai\"\nmodel = \"m\"\napi_key_command = [\"sleep\", \"60\"]\n";
+    std::fs::write(world.pinza.config_file(), slow).unwrap();
+    let terminal = opened(&world, &[], 80, 24);
+    terminal.wait_for(PROMPT);
+    terminal.line("/model slow");
+    // It may not yet run when the key is pressed.
+    terminal.wait("the command ended", |screen| {
+        terminal.key("C-c");
+        screen.contains("sleep gave no key")
+    });
+}
+
+#[test]
 fn ctrl_c_is_heard_when_nobody_reads_keys_too() {
     let world = World::new(Provider::OpenAi, []);
     let terminal = opened(&world, &["--session", "s"], 80, 24);
