@@ -17,7 +17,8 @@ use super::{
     source::{PromptInfo, PromptText, ResourceBody, ResourceInfo, SourceError, TemplateInfo},
 };
 
-/// An answer to a call as a message, without its end; `None` for what cannot be written. Sessions know nothing of kinds of results.
+/// An answer to a call as a message, without its end; `None` for what cannot be written. Sessions know nothing of kinds of
+/// results.
 pub(super) fn line(answered: Answer, id: RequestId, is_stateless: bool) -> Option<Vec<u8>> {
     let message = match answered {
         Ok(Reply::Tool(result)) => {

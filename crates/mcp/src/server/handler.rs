@@ -112,17 +112,6 @@ impl Handler {
         }
     }
 
-    fn exchange<'a>(&'a self, shared: &'a Shared, context: &'a Context, wanted: Value) -> Exchange<'a> {
-        Exchange {
-            who: Who::of(context),
-            way: Some(Way::of(context)),
-            is_stateless: is_stateless(context),
-            connection: &self.connection,
-            parked: &shared.parked,
-            wanted,
-        }
-    }
-
     /// Reads from the first source that has it.
     async fn read(&self, uri: &str) -> Result<super::ResourceBody, ErrorData> {
         for source in &self.late.shared().await.served.resources {
@@ -224,7 +213,15 @@ impl ServerHandler for Handler {
                 Err(ErrorData::invalid_params(message, None))
             })
         };
-        match self.exchange(shared, &context, wanted).run(repeated, begin).await? {
+        let exchange = Exchange {
+            who: Who::of(&context),
+            way: Some(Way::of(&context)),
+            is_stateless: is_stateless(&context),
+            connection: &self.connection,
+            parked: &shared.parked,
+            wanted,
+        };
+        match exchange.run(repeated, begin).await? {
             Reply::Prompt(result) => Ok(result.into()),
             Reply::Inputs(inputs) => Ok(inputs.into()),
             other => Err(answer::unexpected(&other)),

@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request};
 use rmcp::model::{ClientCapabilities, ErrorCode, Implementation, JsonObject, RequestId};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
     Server, answer,
@@ -21,26 +21,27 @@ const REVISION: &str = "2026-07-28";
 const METHOD: &str = "tools/call";
 const JSON: &str = "application/json";
 
-/// Strictly: progress, log messages, answers to questions, all that has another field, goes the other way.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Message {
+struct Message<M: Default> {
     jsonrpc: String,
     id: RequestId,
     method: String,
-    params: Object<Params>,
+    params: Object<Params<M>>,
 }
 
+/// What a call has to say, and nothing else.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Params {
-    name: String,
+pub(super) struct Params<M: Default> {
+    pub(super) name: String,
     #[serde(default)]
-    arguments: JsonObject,
-    #[serde(rename = "_meta")]
-    meta: Object<Meta>,
+    pub(super) arguments: JsonObject,
+    #[serde(rename = "_meta", default)]
+    pub(super) meta: M,
 }
 
+/// Progress and log messages are for those who listen: whoever wants them has another field here.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Meta {
@@ -55,26 +56,23 @@ struct Meta {
 impl Server {
     /// The answer to a plain call; `None` if the request is not one. Dropped, the call is cancelled.
     pub(super) async fn call_plainly(&self, head: &request::Parts, body: &[u8]) -> Option<Response<Bytes>> {
-        let message = plain(head, body)?;
+        let (id, asked) = plain(head, body)?;
         let shared = self.late.loaded()?;
-        let listing = shared.listing_alone();
-        let Object(Params { name, arguments, meta: Object(meta) }) = message.params;
-        if !listing.is_whole_without_headers(&name) {
+        if !shared.listing_alone().is_whole_without_headers(&asked.name) {
             return None;
         }
-        let asked = Asked {
-            name,
-            arguments,
-            repeated: Repeated::default(),
-            who: Who::new(Some(&meta.client), Some(&meta.can)),
-            way: None,
-            is_stateless: true,
-        };
-        response(self.handler(Transport::Http).call(asked).await, message.id)
+        response(self.handler(Transport::Http).call(asked).await, id)
     }
 }
 
-fn plain(head: &request::Parts, body: &[u8]) -> Option<Message> {
+/// The call that a message asks for; `None` for all that is anything else or more.
+pub(super) fn read<M: Default + DeserializeOwned>(text: &[u8]) -> Option<(RequestId, Params<M>)> {
+    let Object(message): Object<Message<M>> = serde_json::from_slice(text).ok()?;
+    let is_call = message.jsonrpc == "2.0" && message.method == METHOD;
+    is_call.then_some((message.id, message.params.0))
+}
+
+fn plain(head: &request::Parts, body: &[u8]) -> Option<(RequestId, Asked<'static>)> {
     let headers = &head.headers;
     let accepts = only(headers, header::ACCEPT.as_str())?;
     let is_plain = head.method == Method::POST
@@ -87,13 +85,13 @@ fn plain(head: &request::Parts, body: &[u8]) -> Option<Message> {
     if !is_plain {
         return None;
     }
-    let Object(message): Object<Message> = serde_json::from_slice(body).ok()?;
-    let Object(params) = &message.params;
-    let agrees = message.jsonrpc == "2.0"
-        && message.method == METHOD
-        && params.meta.0.revision == REVISION
-        && only(headers, "mcp-name")? == params.name;
-    agrees.then_some(message)
+    let (id, Params { name, arguments, meta }) = read::<Option<Object<Meta>>>(body)?;
+    let Object(meta) = meta?;
+    let agrees = meta.revision == REVISION && only(headers, "mcp-name")? == name;
+    agrees.then(|| {
+        let who = Who::new(Some(&meta.client), Some(&meta.can));
+        (id, Asked { name, arguments, repeated: Repeated::default(), who, way: None, is_stateless: true })
+    })
 }
 
 /// The value of a header that is there once.
@@ -153,8 +151,8 @@ mod tests {
     #[test]
     fn a_plain_call_is_known_as_one() {
         let unchanged = ("accept", "application/json, text/event-stream");
-        let call = plain(&head(unchanged), message().to_string().as_bytes()).unwrap();
-        assert_eq!(call.params.0.name, "echo");
+        let (_, asked) = plain(&head(unchanged), message().to_string().as_bytes()).unwrap();
+        assert_eq!(asked.name, "echo");
         let mut bare = message();
         bare["params"].as_object_mut().unwrap().remove("arguments");
         bare["id"] = json!("text");

@@ -14,16 +14,14 @@ use pinza_core::CancellationToken;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonObject, ProgressToken, RequestId,
 };
-use serde::Deserialize;
 
 use super::{
     answer,
     exchange::{Repeated, Way},
     handler::{Asked, Handler},
+    plain::{self, Params},
 };
-use crate::object::Object;
 
-const METHOD: &str = "tools/call";
 const PROGRESS_TOKEN: &str = "progressToken";
 /// What a request says of itself in the protocol's own name is for the SDK to weigh.
 const RESERVED: &str = "io.modelcontextprotocol/";
@@ -48,26 +46,6 @@ struct Calls {
     waited_for: HashMap<RequestId, (u64, CancellationToken)>,
 }
 
-/// Strictly: all that has another field goes the other way.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Message<'a> {
-    jsonrpc: &'a str,
-    id: RequestId,
-    method: &'a str,
-    params: Object<Params>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Params {
-    name: String,
-    #[serde(default)]
-    arguments: JsonObject,
-    #[serde(rename = "_meta", default)]
-    meta: JsonObject,
-}
-
 impl Session {
     pub(super) fn new(handler: Handler, stop: CancellationToken) -> Self {
         Self { handler, running: Running::default(), stop, greetings: 0 }
@@ -80,17 +58,16 @@ impl Session {
         line: &[u8],
     ) -> Option<impl Future<Output = Option<Vec<u8>>> + Send + 'static + use<>> {
         let known = self.handler.known().filter(|_| self.greetings == 1)?;
-        let Object(message): Object<Message<'_>> = serde_json::from_slice(line).ok()?;
-        let Message { id, params: Object(Params { name, arguments, meta }), .. } = message;
-        let is_ours = message.jsonrpc == "2.0"
-            && message.method == METHOD
-            && !meta.keys().any(|key| key.starts_with(RESERVED));
+        let (id, Params { name, arguments, meta }) = plain::read::<JsonObject>(line)?;
+        if meta.keys().any(|key| key.starts_with(RESERVED)) {
+            return None;
+        }
         let progress = match meta.get(PROGRESS_TOKEN) {
             Some(token) => Some(serde_json::from_value::<ProgressToken>(token.clone()).ok()?),
             None => None,
         };
         let cancellation = self.stop.child_token();
-        let number = if is_ours { self.running.enter(&id, &cancellation)? } else { return None };
+        let number = self.running.enter(&id, &cancellation)?;
         let (handler, running) = (self.handler.clone(), self.running.clone());
         Some(async move {
             let way = Way { peer: &known.peer, cancellation: &cancellation, progress, log_level: None };

@@ -17,7 +17,7 @@ use pinza_js::Place;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Interest {
     pub(super) directory: PathBuf,
-    name: Option<OsString>,
+    pub(super) name: Option<OsString>,
 }
 
 impl Interest {

@@ -147,6 +147,36 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_with_two_paths_is_followed_under_both() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("inner")).unwrap();
+        let paths = [home.path().to_owned(), home.path().join("inner/..")];
+        let mut notices = Notices::start().unwrap();
+        notices.interests = paths
+            .into_iter()
+            .zip(["a", "b"])
+            .map(|(directory, name)| Interest { directory, name: Some(name.into()) })
+            .collect();
+        notices.follow(&notices.interests.clone()).unwrap();
+        for (name, is_ours) in [("a", true), ("other", false), ("b", true)] {
+            fs::create_dir(home.path().join(name)).unwrap();
+            assert_eq!(notices.take(), is_ours, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_flood_is_taken_in_parts() {
+        let tools = tempfile::tempdir().unwrap();
+        let mut notices = Notices::start().unwrap();
+        notices.interests = interests(&[Place::Directory(tools.path().to_owned())], &[], None);
+        notices.follow(&notices.interests.clone()).unwrap();
+        for number in 0..=MOST {
+            fs::write(tools.path().join(number.to_string()), "").unwrap();
+        }
+        assert!(notices.take() && has_events(&notices));
+    }
+
+    #[test]
     fn writes_beside_what_matters_are_not_told() {
         let home = tempfile::tempdir().unwrap();
         let tools = home.path().join("tools");

@@ -197,6 +197,31 @@ fn a_slow_client_keeps_nobody_else_waiting() {
     assert_eq!(read_reply(late).status, 200);
 }
 
+/// A client that has nothing more to say, does not read and leaves its end open keeps nobody here.
+#[test]
+fn the_end_comes_also_for_a_client_that_does_not_read() {
+    let pinza = pinza();
+    pinza.put("long.txt", "x".repeat(60_000));
+    let mut command = pinza.command(["serve", "--stdio", "--expose", "full", "--allow", "fs.read"]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    writeln!(stdin, "{}", super::initialize(json!({}))).unwrap();
+    let call = |id: u32| {
+        let params = json!({ "name": "read", "arguments": { "path": "long.txt" } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    writeln!(stdin, "{}", call(1)).unwrap();
+    let mut lines = BufReader::new(stdout).lines();
+    // The greeting, and the first answer; then nothing more is read.
+    assert!(lines.nth(1).unwrap().unwrap().contains("xxx"));
+    for id in 2..=5 {
+        writeln!(stdin, "{}", call(id)).unwrap();
+    }
+    drop(stdin);
+    comes_true("it ends", || child.try_wait().unwrap().is_some());
+}
+
 #[test]
 fn the_end_of_stdin_is_the_end() {
     let pinza = pinza();

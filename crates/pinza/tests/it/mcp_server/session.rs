@@ -85,6 +85,23 @@ fn calls_that_run_side_by_side_are_answered_as_they_end_and_known_by_their_ids()
 }
 
 #[test]
+fn an_id_that_is_used_again_after_a_cancel_is_the_new_calls() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &["--allow", "exec"]);
+    pipe.call("get_current_time", json!({}));
+    let id = pipe.id();
+    let call = |command: &str| {
+        let params = json!({ "name": "exec", "arguments": { "command": command } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    };
+    let cancel =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    // At once, so that the old one has no time to end before the new one begins.
+    pipe.send_line(&[call("sleep 25"), cancel.to_string(), call("sleep 0.5; echo new")].join("\n"));
+    assert_eq!(text(&pipe.answer(id)["result"]), "new\n");
+}
+
+#[test]
 fn one_request_does_not_speak_for_the_session() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &["--expose", "full"]);
