@@ -4,6 +4,7 @@
 //! what the page and the metrics show is handed in.
 
 mod guard;
+mod lanes;
 mod listen;
 mod metrics;
 mod page;

@@ -16,6 +16,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+use crate::lanes::Lanes;
+
 /// Connections at one time; more are closed at once.
 const CONNECTIONS: usize = 1024;
 /// How long a client may take to send the head of a request.
@@ -61,12 +63,14 @@ impl Bound {
         self.address
     }
 
-    /// Serves until it is asked to stop, and then until the last call is answered, for a while.
+    /// Serves until it is asked to stop, and then until the last call is answered, for a while. Takes connections on the
+    /// runtime that it is called on, and serves them there and on threads of its own.
     pub async fn serve(self, site: Router, stop: Stop) {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let mut builder = Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
         let farewell = GracefulShutdown::new();
+        let lanes = Lanes::start();
         let mut connections = JoinSet::new();
         loop {
             let stream = tokio::select! {
@@ -75,14 +79,20 @@ impl Bound {
                 Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             };
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-            let service = TowerToHyperService::new(site.clone());
-            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-            let connection = farewell.watch(connection);
-            connections.spawn(async move {
+            let (builder, site, farewell) = (builder.clone(), site.clone(), farewell.watcher());
+            let lane = lanes.take_place();
+            let runtime = lane.runtime.clone();
+            let connection = async move {
+                // The stream is known to the lane's runtime from here on.
+                let stream = TcpStream::from_std(stream)?;
+                let service = TowerToHyperService::new(site);
+                let connection = builder.serve_connection(TokioIo::new(stream), service);
                 // A client that breaks off is not this server's fault.
-                let _ = connection.await;
-                drop(place);
-            });
+                let _ = farewell.watch(connection.into_owned()).await;
+                drop((place, lane));
+                io::Result::Ok(())
+            };
+            connections.spawn_on(connection, &runtime);
         }
         drop(self.listener);
         let quiet = async {
@@ -97,16 +107,135 @@ impl Bound {
     }
 }
 
-/// The next connection. Answers go out at once: small packets that wait for others cost 40 ms a call.
-async fn accept(listener: &TcpListener) -> TcpStream {
+/// The next connection, of no runtime yet. Answers go out at once: small packets that wait for others cost 40 ms a call.
+async fn accept(listener: &TcpListener) -> std::net::TcpStream {
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
+        let accepted = listener.accept().await;
+        match accepted.and_then(|(stream, _)| stream.into_std()) {
+            Ok(stream) => {
                 let _ = stream.set_nodelay(true);
                 return stream;
             }
             // Out of descriptors, or the client is gone already: neither is better at once.
             Err(_) => sleep(Duration::from_millis(20)).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::HashSet,
+        io::{BufRead as _, BufReader, Write as _},
+        net::TcpStream,
+        sync::atomic::{AtomicUsize, Ordering},
+        thread::{self, JoinHandle},
+    };
+
+    use axum::routing::get;
+
+    use super::*;
+
+    /// A server that tells on which thread it answers; `/slow` answers only when it is told to stop.
+    struct Served {
+        address: SocketAddr,
+        stop: CancellationToken,
+        /// Slow answers under way.
+        running: Arc<AtomicUsize>,
+        thread: JoinHandle<()>,
+    }
+
+    impl Served {
+        fn start() -> Self {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let bound = runtime.block_on(bind("127.0.0.1:0".parse().unwrap())).unwrap();
+            let (address, stop) = (bound.address(), CancellationToken::new());
+            let (asked, running) = (stop.clone(), Arc::new(AtomicUsize::new(0)));
+            let (entered, left, told) = (Arc::clone(&running), Arc::clone(&running), stop.clone());
+            let thread = thread::spawn(move || {
+                let who = || async {
+                    // Whatever is begun here is done here.
+                    let other = tokio::spawn(async { thread::current().id() }).await.unwrap();
+                    assert_eq!(other, thread::current().id());
+                    format!("{other:?}\n")
+                };
+                let slow = || async move {
+                    entered.fetch_add(1, Ordering::Relaxed);
+                    told.cancelled().await;
+                    sleep(Duration::from_millis(100)).await;
+                    entered.fetch_sub(1, Ordering::Relaxed);
+                    "slept\n"
+                };
+                let site = Router::new().route("/", get(who)).route("/slow", get(slow));
+                let is_busy = Arc::new(move || left.load(Ordering::Relaxed) > 0);
+                let stop = Stop { asked, streams: CancellationToken::new(), is_busy };
+                runtime.block_on(bound.serve(site, stop));
+            });
+            Self { address, stop, running, thread }
+        }
+
+        fn connect(&self) -> Client {
+            let stream = TcpStream::connect(self.address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            Client(BufReader::new(stream))
+        }
+    }
+
+    struct Client(BufReader<TcpStream>);
+
+    impl Client {
+        fn send(&mut self, path: &str) {
+            write!(self.0.get_mut(), "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        }
+
+        /// The body, of one line.
+        fn answer(&mut self) -> String {
+            let mut line = String::new();
+            while line != "\r\n" {
+                line.clear();
+                assert!(self.0.read_line(&mut line).unwrap() > 0, "the connection is closed");
+            }
+            line.clear();
+            self.0.read_line(&mut line).unwrap();
+            line
+        }
+
+        fn thread(&mut self) -> String {
+            self.send("/");
+            self.answer()
+        }
+    }
+
+    #[test]
+    fn a_connection_stays_on_its_thread_and_many_are_spread() {
+        let served = Served::start();
+        let mut clients: Vec<Client> = (0..8).map(|_| served.connect()).collect();
+        let threads: Vec<String> = clients.iter_mut().map(Client::thread).collect();
+        for (client, thread) in clients.iter_mut().zip(&threads) {
+            assert_eq!(&client.thread(), thread);
+        }
+        let lanes = thread::available_parallelism().map_or(1, usize::from).min(clients.len());
+        assert_eq!(threads.iter().collect::<HashSet<_>>().len(), lanes);
+    }
+
+    #[test]
+    fn who_comes_alone_is_served_where_connections_are_taken() {
+        let served = Served::start();
+        assert_eq!(served.connect().thread(), format!("{:?}\n", served.thread.thread().id()));
+    }
+
+    #[test]
+    fn the_end_waits_for_answers_on_every_thread() {
+        let served = Served::start();
+        let mut clients: Vec<Client> = (0..4).map(|_| served.connect()).collect();
+        clients.iter_mut().for_each(|client| client.send("/slow"));
+        while served.running.load(Ordering::Relaxed) < clients.len() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        served.stop.cancel();
+        for client in &mut clients {
+            assert_eq!(client.answer(), "slept\n");
+        }
+        served.thread.join().unwrap();
     }
 }

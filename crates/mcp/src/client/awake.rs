@@ -4,7 +4,10 @@
 //! calls come one at a time, this side stays awake for a moment: for the answer, and after it for the next call.
 
 use std::{
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -24,16 +27,19 @@ const FOR_NEXT: Duration = Duration::from_micros(200);
 #[derive(Debug)]
 pub(crate) struct Vigil {
     running: AtomicUsize,
+    /// How many have begun.
+    begun: Arc<AtomicUsize>,
     /// How long the last call took, in microseconds.
     last: AtomicU64,
 }
 
 impl Vigil {
     pub(crate) fn new() -> Self {
-        Self { running: AtomicUsize::new(0), last: AtomicU64::new(u64::MAX) }
+        Self { running: AtomicUsize::new(0), begun: Arc::default(), last: AtomicU64::new(u64::MAX) }
     }
 
     pub(crate) fn begin(&self) -> Watch<'_> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
         let is_alone = self.running.fetch_add(1, Ordering::Relaxed) == 0;
         let was_small = u128::from(self.last.load(Ordering::Relaxed)) < SMALL.as_micros();
         // Where several threads share the work, another one is awake, or they would wake each other.
@@ -72,8 +78,10 @@ impl Drop for Watch<'_> {
             && let Ok(runtime) = Handle::try_current()
         {
             let until = Instant::now() + FOR_NEXT;
+            let begun = Arc::clone(&self.vigil.begun);
+            let so_far = begun.load(Ordering::Relaxed);
             runtime.spawn(async move {
-                while Instant::now() < until {
+                while begun.load(Ordering::Relaxed) == so_far && Instant::now() < until {
                     pass().await;
                 }
             });
@@ -104,5 +112,18 @@ mod tests {
         assert!(!vigil.begin().is_kept, "there is no runtime here");
         // Nobody is there to stay awake, and nothing comes of it.
         drop(kept);
+    }
+
+    #[test]
+    fn nobody_stays_awake_for_a_call_that_is_there() {
+        let vigil = Vigil::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            drop(vigil.begin());
+            drop(vigil.begin());
+            let _next = vigil.begin();
+            pass().await;
+            assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+        });
     }
 }

@@ -45,10 +45,10 @@ impl Call<'_> {
     pub(crate) async fn run(&self, arguments: &Arguments) -> ToolResult {
         let mut params = CallToolRequestParams::new(self.tool.to_owned()).with_arguments(arguments.clone());
         for _ in 0..MOST_ROUNDS {
-            match self.send(params.clone()).await? {
+            match self.send(&params).await? {
                 ServerResult::CallToolResult(result) => return content::outcome(result),
                 ServerResult::InputRequiredResult(wanted) => {
-                    (params.input_responses, params.request_state) = self.inputs(wanted).await?;
+                    (params.input_responses, params.request_state) = Box::pin(self.inputs(wanted)).await?;
                 }
                 ServerResult::CreateTaskResult(_) => {
                     return Err(self.failed("answered with a task, which Pinza did not ask for"));
@@ -59,22 +59,22 @@ impl Call<'_> {
         Err(self.failed(&format!("wanted more input after {MOST_ROUNDS} rounds")))
     }
 
-    async fn send(&self, params: CallToolRequestParams) -> Result<ServerResult, ToolError> {
+    async fn send(&self, params: &CallToolRequestParams) -> Result<ServerResult, ToolError> {
         let watch = self.connection.vigil.begin();
-        let (id, token, answer) = match self.connection.wire.as_ref().and_then(|wire| wire.call(&params)) {
+        let (id, token, answer) = match self.connection.wire.as_ref().and_then(|wire| wire.call(params)) {
             Some(Ok(mut sent)) => {
                 let id = sent.id();
                 let answer: BoxFuture<'_, _> = Box::pin(async move { sent.answer().await });
                 (id.clone(), ProgressToken(id), answer)
             }
-            Some(Err(error)) => return Err(self.lost(error).await),
-            None => match self.send_by_peer(params).await {
+            Some(Err(error)) => return Err(Box::pin(self.lost(error)).await),
+            None => match Box::pin(self.send_by_peer(params.clone())).await {
                 Ok(handle) => {
                     let (id, token) = (handle.id.clone(), handle.progress_token.clone());
                     let answer: BoxFuture<'_, _> = Box::pin(handle.await_response());
                     (id, token, answer)
                 }
-                Err(error) => return Err(self.lost(error).await),
+                Err(error) => return Err(Box::pin(self.lost(error)).await),
             },
         };
         let (events, mut inbox) = mpsc::channel(EVENTS);
@@ -84,12 +84,12 @@ impl Call<'_> {
         loop {
             tokio::select! {
                 biased;
-                Some(event) = inbox.recv() => self.attend(event).await,
+                Some(event) = inbox.recv() => Box::pin(self.attend(event)).await,
                 answered = &mut answer => {
                     abandoned.id = None;
                     return match answered {
                         Ok(result) => Ok(result),
-                        Err(error) => Err(self.lost(error).await),
+                        Err(error) => Err(Box::pin(self.lost(error)).await),
                     };
                 }
                 () = watch.pass(), if watch.is_kept() => {}

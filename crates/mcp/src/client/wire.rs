@@ -17,13 +17,13 @@ use bytes::{Buf as _, BytesMut};
 use rmcp::{
     ErrorData, RoleClient,
     model::{
-        CallToolRequestParams, CallToolResult, ClientJsonRpcMessage, ClientRequest, JsonObject,
-        NumberOrString, RequestId, ServerJsonRpcMessage, ServerResult,
+        CallToolRequestParams, CallToolResult, ClientJsonRpcMessage, ClientRequest, NumberOrString,
+        RequestId, ServerJsonRpcMessage, ServerResult,
     },
     service::{RxJsonRpcMessage, ServiceError, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 use tokio::{net::unix::pipe, sync::oneshot};
 
@@ -45,8 +45,8 @@ pub(crate) struct Wire {
     unwritten: Mutex<BytesMut>,
     waiting: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
     next: AtomicI64,
-    /// What a call says beside its name and arguments.
-    meta: OnceLock<JsonObject>,
+    /// What a call says beside its name and arguments, written down already.
+    meta: OnceLock<Vec<(String, Box<RawValue>)>>,
     /// Whether the server asks back. Since 2026-07-28 the SDK passes on only what is asked during its own requests.
     asks: AtomicBool,
     /// Whether a task writes what the pipe did not take.
@@ -78,12 +78,20 @@ struct Params<'a> {
     call: &'a CallToolRequestParams,
 }
 
-#[derive(Serialize)]
 struct Meta<'a> {
-    #[serde(rename = "progressToken")]
     token: i64,
-    #[serde(flatten)]
-    rest: &'a JsonObject,
+    rest: &'a [(String, Box<RawValue>)],
+}
+
+impl Serialize for Meta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(PROGRESS_TOKEN, &self.token)?;
+        for (key, value) in self.rest {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
 }
 
 /// What a line says that answers something. Some servers write numbers as texts.
@@ -197,7 +205,9 @@ impl Wire {
         let meta = serde_json::to_value(message).ok().and_then(|message| {
             let mut meta = message["params"]["_meta"].as_object().cloned()?;
             // Without one it is not understood how they are made.
-            meta.remove(PROGRESS_TOKEN).map(|_| meta)
+            meta.remove(PROGRESS_TOKEN)?;
+            let written = |(key, value)| Some((key, serde_json::value::to_raw_value(&value).ok()?));
+            meta.into_iter().map(written).collect::<Option<Vec<_>>>()
         });
         if let Some(meta) = meta {
             let _ = self.meta.set(meta);

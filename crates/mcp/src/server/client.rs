@@ -129,8 +129,8 @@ impl Client {
     }
 
     /// Runs `work` as work for this client.
-    pub(super) async fn serve<T>(self, work: impl Future<Output = T>) -> T {
-        CURRENT.scope(self, work).await
+    pub(super) fn serve<T>(self, work: impl Future<Output = T>) -> impl Future<Output = T> {
+        CURRENT.scope(self, work)
     }
 
     /// As the client calls itself; empty if it does not.

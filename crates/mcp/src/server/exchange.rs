@@ -123,26 +123,30 @@ pub(super) struct Exchange<'a> {
     pub(super) wanted: Value,
 }
 
-impl Exchange<'_> {
+impl<'a> Exchange<'a> {
     /// Begins the work, or takes over the parked work of the request that this one repeats, and
     /// stays with it until it is done or needs something.
-    pub(super) async fn run(
+    ///
+    /// Boxed, as are the rarer ways through it: whatever holds it is moved a dozen times on its way into a task and out.
+    pub(super) fn run(
         mut self,
         repeated: Repeated,
-        begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
-    ) -> Answer {
-        // It may have waited until everything was loaded.
-        if self.way.as_ref().is_some_and(|way| way.cancellation.is_cancelled()) {
-            return Err(ErrorData::internal_error("cancelled", None));
-        }
-        let running = match &repeated.state {
-            Some(state) => self.take_over(state, repeated.inputs)?,
-            None => self.begin(repeated.inputs, begin),
-        };
-        if !running.asked.is_empty() {
-            return self.park(running);
-        }
-        self.tend(running).await
+        begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer> + Send + 'a,
+    ) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            // It may have waited until everything was loaded.
+            if self.way.as_ref().is_some_and(|way| way.cancellation.is_cancelled()) {
+                return Err(ErrorData::internal_error("cancelled", None));
+            }
+            let running = match &repeated.state {
+                Some(state) => self.take_over(state, repeated.inputs)?,
+                None => self.begin(repeated.inputs, begin),
+            };
+            if !running.asked.is_empty() {
+                return self.park(running);
+            }
+            self.tend(running).await
+        })
     }
 
     fn begin(
@@ -178,25 +182,25 @@ impl Exchange<'_> {
     async fn tend(&self, mut running: Running) -> Answer {
         // The running work's cancellation follows the request's, as long as it is tended to.
         let mut cancelled = false;
-        let mut asking = FuturesUnordered::new();
+        let mut asking = FuturesUnordered::<BoxFuture<'_, ()>>::new();
         loop {
             tokio::select! {
                 // Signals first: what the work said last comes before its end.
                 biased;
                 Some(signal) = running.signals.recv() => match signal {
-                    Signal::Ask(ask) if !self.is_stateless => asking.push(self.request(ask)),
+                    Signal::Ask(ask) if !self.is_stateless => asking.push(Box::pin(self.request(ask))),
                     Signal::Ask(ask) => {
                         if let Some(ask) = answer_at_once(ask, &running.inputs) {
                             running.asked.push(ask);
                             return self.park(running);
                         }
                     }
-                    note => self.tell(note).await,
+                    note => Box::pin(self.tell(note)).await,
                 },
                 Some(()) = asking.next(), if !asking.is_empty() => {}
                 answer = &mut running.work => {
                     while let Ok(note) = running.signals.try_recv() {
-                        self.tell(note).await;
+                        Box::pin(self.tell(note)).await;
                     }
                     return match running.client.missing() {
                         Some(need) => Err(ErrorData::missing_required_client_capability(capability(need))),

@@ -92,7 +92,8 @@ impl Handler {
             && let Some((peer, cancellation)) = told
         {
             // If the client is gone, so is the reason to tell it.
-            let _ = cancellation.run_until_cancelled(peer.notify_tool_list_changed()).await;
+            let telling = Box::pin(peer.notify_tool_list_changed());
+            let _ = cancellation.run_until_cancelled(telling).await;
         }
         Ok(reply)
     }

@@ -135,7 +135,7 @@ fn serve_http(
     let server = Server::new(served).context(NO_CHANCE)?;
     printer.problems(&opened.session.all_problems());
     opened.log_problems();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = web::bind(address).await.with_context(|| cannot_listen(address))?;
         let asked = stop_on_signal()?;
