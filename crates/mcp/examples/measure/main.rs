@@ -1,12 +1,13 @@
 //! Measures MCP servers side by side, as a client that does nothing else: `./bench mcp`.
 //!
-//! usage: measure stdio|http|http-session|gateway CONTENDER [, CONTENDER]...
+//! usage: measure stdio|http|http-session|gateway|gateway-session CONTENDER [, CONTENDER]...
 //!        where CONTENDER is NAME TOOL ARGUMENTS PROGRAM ARGUMENT...
 //!
 //! - stdio: cold start to `tools/list`, a call's time and CPU, a warm `tools/list`'s time, memory.
 //! - http: calls of 2026-07-28, each of which stands alone; http-session: calls of 2025-11-25, in sessions. A call's time and
 //!   CPU on one connection, calls a second over 64 connections, memory.
-//! - gateway: the first contender is a server on stdio, the others are ways to the same server: what they add to a call.
+//! - gateway: the first contender is a server, the others are ways to the same server: what they add to a call, of
+//!   2026-07-28 over HTTP; gateway-session: the same in sessions.
 //!
 //! A program with `{port}` among its arguments gets a free port there and is reached over HTTP, at `/mcp`; others on stdio.
 //!
@@ -28,7 +29,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some((table, rest)) = arguments.split_first() else {
         println!(
-            "usage: measure stdio|http|http-session|gateway NAME TOOL ARGUMENTS PROGRAM ARGUMENT... [, ...]"
+            "usage: measure stdio|http|http-session|gateway|gateway-session NAME TOOL ARGUMENTS PROGRAM ARGUMENT... [, ...]"
         );
         return;
     };
@@ -37,7 +38,8 @@ fn main() {
         "stdio" => compare_stdio(&contenders),
         "http" => compare_http(&contenders, Revision::Stateless),
         "http-session" => compare_http(&contenders, Revision::Sessions),
-        "gateway" => compare_gateways(&contenders),
+        "gateway" => compare_gateways(&contenders, Revision::Stateless),
+        "gateway-session" => compare_gateways(&contenders, Revision::Sessions),
         other => panic!("no such table: {other}"),
     }
 }

@@ -102,12 +102,12 @@ pub(crate) fn compare_http(contenders: &[Contender], revision: Revision) {
     }
 }
 
-pub(crate) fn compare_gateways(contenders: &[Contender]) {
-    let mut servers = start_all(contenders, Revision::Sessions);
+pub(crate) fn compare_gateways(contenders: &[Contender], revision: Revision) {
+    let mut servers = start_all(contenders, revision);
     let calls = measure_calls(&mut servers);
     // Before the many connections, for which some gateways start as many servers.
     let memory: Vec<f64> = servers.iter().map(Server::memory).collect();
-    let rates = measure_rates(contenders, &servers, Revision::Sessions);
+    let rates = measure_rates(contenders, &servers, revision);
 
     let many = format!("{CONNECTIONS} connections calls/s");
     let mut rows = vec![header(&[
