@@ -141,7 +141,7 @@ impl Engine {
         let entry = find(scope, name, &scope.visibility)?;
         let arguments = entry.checker.check(entry.definition(), arguments)?;
         if let Some(forward) = entry.tool.forwards(&arguments) {
-            return Box::pin(self.run_forwarded(id, entry, arguments, forward, scope, trace)).await;
+            return self.run_forwarded(id, entry, arguments, forward, scope, trace).await;
         }
         self.run_found(id, entry, arguments, scope, trace).await
     }

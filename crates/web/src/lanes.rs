@@ -56,6 +56,11 @@ impl Lanes {
         Ok(Lane::new(handle))
     }
 
+    /// How many connections there are.
+    pub(crate) fn open(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.open.load(Ordering::Relaxed)).sum()
+    }
+
     /// Where the fewest connections are.
     pub(crate) fn take_place(&self) -> Place {
         let open = |lane: &&Lane| lane.open.load(Ordering::Relaxed);

@@ -11,7 +11,6 @@ use hyper_util::{
 use pinza_core::CancellationToken;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -19,7 +18,7 @@ use tokio::{
 use crate::lanes::Lanes;
 
 /// Connections at one time; more are closed at once.
-const CONNECTIONS: usize = 1024;
+const CONNECTIONS: usize = if cfg!(test) { 16 } else { 1024 };
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// How long answers that are on their way get at the end.
@@ -66,7 +65,6 @@ impl Bound {
     /// Serves until it is asked to stop, and then until the last call is answered, for a while. Takes connections on the
     /// runtime that it is called on, and serves them there and on threads of its own.
     pub async fn serve(self, site: Router, stop: Stop) {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
         let mut builder = Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
         let farewell = GracefulShutdown::new();
@@ -78,19 +76,20 @@ impl Bound {
                 stream = accept(&self.listener) => stream,
                 Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             };
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+            if lanes.open() >= CONNECTIONS {
+                continue;
+            }
             let (builder, site, farewell) = (builder.clone(), site.clone(), farewell.watcher());
-            let lane = lanes.take_place();
-            let runtime = lane.runtime.clone();
+            let place = lanes.take_place();
+            let runtime = place.runtime.clone();
             let connection = async move {
-                // The stream is known to the lane's runtime from here on.
-                let stream = TcpStream::from_std(stream)?;
+                let _place = place;
+                // Known to the lane's runtime from here on. What it cannot take is closed.
+                let Ok(stream) = TcpStream::from_std(stream) else { return };
                 let service = TowerToHyperService::new(site);
                 let connection = builder.serve_connection(TokioIo::new(stream), service);
                 // A client that breaks off is not this server's fault.
                 let _ = farewell.watch(connection.into_owned()).await;
-                drop((place, lane));
-                io::Result::Ok(())
             };
             connections.spawn_on(connection, &runtime);
         }
@@ -216,6 +215,25 @@ mod tests {
         }
         let lanes = thread::available_parallelism().map_or(1, usize::from).min(clients.len());
         assert_eq!(threads.iter().collect::<HashSet<_>>().len(), lanes);
+    }
+
+    #[test]
+    fn one_too_many_is_closed_and_a_place_that_is_left_is_free() {
+        let served = Served::start();
+        let mut clients: Vec<Client> = (0..CONNECTIONS).map(|_| served.connect()).collect();
+        clients.iter_mut().for_each(|client| drop(client.thread()));
+        let is_served = || {
+            let mut client = served.connect();
+            // It may be closed before all is sent.
+            let _ = write!(client.0.get_mut(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            matches!(client.0.read_line(&mut String::new()), Ok(read) if read > 0)
+        };
+        assert!(!is_served());
+        clients.pop();
+        // The server has to notice first.
+        while !is_served() {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

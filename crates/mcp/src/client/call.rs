@@ -59,6 +59,7 @@ impl Call<'_> {
         Err(self.failed(&format!("wanted more input after {MOST_ROUNDS} rounds")))
     }
 
+    /// The rarer ways through a call are boxed: its future is as large as the largest of them.
     async fn send(&self, params: &CallToolRequestParams) -> Result<ServerResult, ToolError> {
         let watch = self.connection.vigil.begin();
         let (id, token, answer) = match self.connection.wire.as_ref().and_then(|wire| wire.call(params)) {
@@ -67,14 +68,14 @@ impl Call<'_> {
                 let answer: BoxFuture<'_, _> = Box::pin(async move { sent.answer().await });
                 (id.clone(), ProgressToken(id), answer)
             }
-            Some(Err(error)) => return Err(Box::pin(self.lost(error)).await),
+            Some(Err(error)) => return Err(self.lost(error).await),
             None => match Box::pin(self.send_by_peer(params.clone())).await {
                 Ok(handle) => {
                     let (id, token) = (handle.id.clone(), handle.progress_token.clone());
                     let answer: BoxFuture<'_, _> = Box::pin(handle.await_response());
                     (id, token, answer)
                 }
-                Err(error) => return Err(Box::pin(self.lost(error)).await),
+                Err(error) => return Err(self.lost(error).await),
             },
         };
         let (events, mut inbox) = mpsc::channel(EVENTS);
@@ -89,7 +90,7 @@ impl Call<'_> {
                     abandoned.id = None;
                     return match answered {
                         Ok(result) => Ok(result),
-                        Err(error) => Err(Box::pin(self.lost(error)).await),
+                        Err(error) => Err(self.lost(error).await),
                     };
                 }
                 () = watch.pass(), if watch.is_kept() => {}
