@@ -16,10 +16,9 @@ use tokio::{
     task::yield_now,
 };
 
-/// A call that took less than this is a small one, and so, it is hoped, is the next.
-const SMALL: Duration = Duration::from_micros(400);
-/// How long an answer is waited for awake. Not longer: a server that is put on this very processor waits as long.
-const FOR_ANSWER: Duration = Duration::from_micros(50);
+/// A call that took less than this is a small one, and so, it is hoped, is the next, whose answer is waited for awake
+/// as long. So a server that takes longer costs this once, and not with every call.
+const SMALL: Duration = Duration::from_micros(300);
 /// How long the next call is waited for awake.
 const FOR_NEXT: Duration = Duration::from_micros(200);
 
@@ -58,7 +57,7 @@ pub(crate) struct Watch<'a> {
 
 impl Watch<'_> {
     pub(crate) fn is_kept(&self) -> bool {
-        self.is_kept && self.begun.elapsed() < FOR_ANSWER
+        self.is_kept && self.begun.elapsed() < SMALL
     }
 
     /// Lets everything else have its turn.
