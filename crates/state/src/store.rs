@@ -61,6 +61,11 @@ impl Store {
         self.0.writer.lost()
     }
 
+    /// Writes what is left, and takes no more: for the end of a program, where somebody may still hold the store.
+    pub fn finish(&self) {
+        self.0.writer.finish();
+    }
+
     pub(crate) fn holds(&self) -> &Arc<Holds> {
         &self.0.holds
     }

@@ -39,7 +39,8 @@ enum Job {
 #[derive(Debug)]
 pub(crate) struct Writer {
     desk: Arc<Desk>,
-    thread: Option<JoinHandle<()>>,
+    /// `None` once it has ended.
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Where jobs lie until the writer takes them. The lock is held for a few instructions.
@@ -68,7 +69,7 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("pinza-state".into())
             .spawn(move || work(connection, &theirs))?;
-        Ok(Self { desk, thread: Some(thread) })
+        Ok(Self { desk, thread: Mutex::new(Some(thread)) })
     }
 
     /// Writes, and comes back when it is on disk.
@@ -109,16 +110,21 @@ impl Writer {
     pub(crate) fn lost(&self) -> u64 {
         self.desk.lost.load(Relaxed)
     }
+
+    /// Writes what is left, and takes no more.
+    pub(crate) fn finish(&self) {
+        self.desk.pile().closed = true;
+        self.desk.rings.notify_one();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Drop for Writer {
-    /// What was noted is written before the program ends.
     fn drop(&mut self) {
-        self.desk.pile().closed = true;
-        self.desk.rings.notify_one();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.finish();
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
+    thread::{self, JoinHandle},
 };
 
 use pinza_core::CancellationToken;
@@ -18,6 +18,7 @@ use tokio::runtime::{Builder, Handle};
 
 pub(crate) struct Lanes {
     lanes: Vec<Lane>,
+    threads: Vec<JoinHandle<()>>,
     stop: CancellationToken,
 }
 
@@ -35,25 +36,27 @@ pub(crate) struct Place {
 impl Lanes {
     /// As many as there are processors: the runtime that this is called on, and a thread for each of the others.
     pub(crate) fn start() -> Self {
-        let mut lanes = Self { lanes: vec![Lane::new(Handle::current())], stop: CancellationToken::new() };
+        let first = Lane::new(Handle::current());
+        let mut lanes = Self { lanes: vec![first], threads: Vec::new(), stop: CancellationToken::new() };
         let processors = thread::available_parallelism().map_or(1, usize::from);
         for _ in 1..processors {
             // Those that are there will do.
-            let Ok(lane) = lanes.start_one() else { break };
+            let Ok((lane, thread)) = lanes.start_one() else { break };
             lanes.lanes.push(lane);
+            lanes.threads.push(thread);
         }
         lanes
     }
 
-    fn start_one(&self) -> io::Result<Lane> {
+    fn start_one(&self) -> io::Result<(Lane, JoinHandle<()>)> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (handle, stop) = (runtime.handle().clone(), self.stop.clone());
-        thread::Builder::new().name("pinza-lane".into()).spawn(move || {
+        let thread = thread::Builder::new().name("pinza-lane".into()).spawn(move || {
             runtime.block_on(stop.cancelled());
             // What still runs on a blocking thread must not keep the end back.
             runtime.shutdown_background();
         })?;
-        Ok(Lane::new(handle))
+        Ok((Lane::new(handle), thread))
     }
 
     /// How many connections there are.
@@ -72,8 +75,12 @@ impl Lanes {
 }
 
 impl Drop for Lanes {
+    /// Whatever was begun on a lane has come to its end, and is noted, before anything else ends.
     fn drop(&mut self) {
         self.stop.cancel();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
     }
 }
 

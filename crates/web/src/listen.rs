@@ -20,7 +20,7 @@ use crate::lanes::Lanes;
 /// Connections at one time; more are closed at once.
 const CONNECTIONS: usize = if cfg!(test) { 16 } else { 1024 };
 /// How long a client may take to send the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// How long answers that are on their way get at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long streams get to notice their end.
@@ -65,7 +65,8 @@ impl Bound {
     /// Serves until it is asked to stop, and then until the last call is answered, for a while. Takes connections on the
     /// runtime that it is called on, and serves them there and on threads of its own.
     pub async fn serve(self, site: Router, stop: Stop) {
-        let mut builder = Builder::new(TokioExecutor::new());
+        // Only HTTP/1: to whoever says nothing at all, it is the only one with a time to speak.
+        let mut builder = Builder::new(TokioExecutor::new()).http1_only();
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
         let farewell = GracefulShutdown::new();
         let lanes = Lanes::start();
@@ -233,6 +234,22 @@ mod tests {
         // The server has to notice first.
         while !is_served() {
             thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn who_says_nothing_is_hung_up_on() {
+        let served = Served::start();
+        for little in ["", "P", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
+            let mut client = served.connect();
+            client.0.get_mut().write_all(little.as_bytes()).unwrap();
+            let mut said = String::new();
+            // Reset or closed; a client that waits is told by its own clock.
+            let read = client.0.read_line(&mut said);
+            let is_late = read.is_err_and(|error| {
+                matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+            });
+            assert!(!is_late, "{little:?}: {said}");
         }
     }
 

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 /// Long enough for most calls, and too short for anybody to notice.
-const MOMENT: Duration = Duration::from_millis(50);
+pub(super) const MOMENT: Duration = Duration::from_millis(50);
 
 /// A body whose beginning was looked at.
 pub(super) struct Begun<B> {

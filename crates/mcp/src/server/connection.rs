@@ -33,6 +33,8 @@ pub(super) struct Connection {
     pub(super) transport: Transport,
     /// Whose session it is, since its first call.
     pub(super) known: OnceLock<Arc<Known>>,
+    /// Whether the client has said who it is once more since then. It may be another one.
+    pub(super) begun_anew: AtomicBool,
     /// Made when it is first asked for: requests without sessions need none.
     session: OnceLock<Option<Arc<str>>>,
     /// Shows one prompt at a time and remembers answers, for as long as there is a session.
@@ -60,6 +62,7 @@ impl Connection {
         Arc::new(Self {
             transport,
             known: OnceLock::new(),
+            begun_anew: AtomicBool::new(false),
             session: OnceLock::new(),
             session_desk: OnceLock::new(),
             callers: Callers::default(),

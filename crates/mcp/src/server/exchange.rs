@@ -56,7 +56,9 @@ pub(super) struct Repeated {
 pub(super) struct Running {
     pub(super) work: BoxFuture<'static, Answer>,
     pub(super) client: Client,
-    pub(super) signals: mpsc::Receiver<Signal>,
+    signals: mpsc::Receiver<Signal>,
+    /// One that was taken, and not tended to.
+    untended: Option<Signal>,
     pub(super) cancellation: CancellationToken,
     /// Questions that the client has been sent and has not answered.
     pub(super) asked: Vec<Ask>,
@@ -64,8 +66,51 @@ pub(super) struct Running {
     pub(super) inputs: BTreeMap<String, Value>,
 }
 
+impl Running {
+    pub(super) fn begin(
+        who: Who,
+        inputs: BTreeMap<String, Value>,
+        begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
+    ) -> Self {
+        let (client, signals) = Client::new(who.name, who.can);
+        let cancellation = CancellationToken::new();
+        let work = begin(client.clone(), cancellation.clone());
+        Self { work, client, signals, untended: None, cancellation, asked: Vec::new(), inputs }
+    }
+
+    /// Its answer, if it is there within a moment and nothing comes before it. If not, it runs on where it is tended to.
+    pub(super) async fn answer_within(&mut self, moment: Duration) -> Option<Answer> {
+        let answered = async {
+            tokio::select! {
+                biased;
+                signal = self.signals.recv(), if self.untended.is_none() => {
+                    self.untended = signal;
+                    None
+                }
+                answer = &mut self.work => Some(answer),
+            }
+        };
+        let answer = tokio::time::timeout(moment, answered).await.ok()??;
+        // What it said last comes before its end.
+        self.untended = self.signals.try_recv().ok();
+        if self.untended.is_some() {
+            self.work = Box::pin(std::future::ready(answer));
+            return None;
+        }
+        Some(self.settled(answer))
+    }
+
+    /// The answer as its client is told.
+    fn settled(&self, answer: Answer) -> Answer {
+        match self.client.missing() {
+            Some(need) => Err(ErrorData::missing_required_client_capability(capability(need))),
+            None => answer,
+        }
+    }
+}
+
 /// Who sends a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Who {
     pub(super) name: String,
     pub(super) can: Abilities,
@@ -140,24 +185,13 @@ impl<'a> Exchange<'a> {
             }
             let running = match &repeated.state {
                 Some(state) => self.take_over(state, repeated.inputs)?,
-                None => self.begin(repeated.inputs, begin),
+                None => Running::begin(std::mem::take(&mut self.who), repeated.inputs, begin),
             };
             if !running.asked.is_empty() {
                 return self.park(running);
             }
             self.tend(running).await
         })
-    }
-
-    fn begin(
-        &mut self,
-        inputs: BTreeMap<String, Value>,
-        begin: impl FnOnce(Client, CancellationToken) -> BoxFuture<'static, Answer>,
-    ) -> Running {
-        let (client, signals) = Client::new(std::mem::take(&mut self.who.name), self.who.can);
-        let cancellation = CancellationToken::new();
-        let work = begin(client.clone(), cancellation.clone());
-        Running { work, client, signals, cancellation, asked: Vec::new(), inputs }
     }
 
     fn take_over(&self, state: &str, inputs: BTreeMap<String, Value>) -> Result<Running, ErrorData> {
@@ -179,7 +213,7 @@ impl<'a> Exchange<'a> {
         Ok(running)
     }
 
-    async fn tend(&self, mut running: Running) -> Answer {
+    pub(super) async fn tend(&self, mut running: Running) -> Answer {
         // The running work's cancellation follows the request's, as long as it is tended to.
         let mut cancelled = false;
         let mut asking = FuturesUnordered::<BoxFuture<'_, ()>>::new();
@@ -187,7 +221,7 @@ impl<'a> Exchange<'a> {
             tokio::select! {
                 // Signals first: what the work said last comes before its end.
                 biased;
-                Some(signal) = running.signals.recv() => match signal {
+                Some(signal) = next(&mut running.untended, &mut running.signals) => match signal {
                     Signal::Ask(ask) if !self.is_stateless => asking.push(Box::pin(self.request(ask))),
                     Signal::Ask(ask) => {
                         if let Some(ask) = answer_at_once(ask, &running.inputs) {
@@ -202,10 +236,7 @@ impl<'a> Exchange<'a> {
                     while let Ok(note) = running.signals.try_recv() {
                         Box::pin(self.tell(note)).await;
                     }
-                    return match running.client.missing() {
-                        Some(need) => Err(ErrorData::missing_required_client_capability(capability(need))),
-                        None => answer,
-                    };
+                    return running.settled(answer);
                 }
                 () = self.cancelled(), if !cancelled => {
                     cancelled = true;
@@ -296,6 +327,13 @@ impl<'a> Exchange<'a> {
     /// From which level on log messages are wanted; `None` for not at all.
     fn log_level(&self, way: &Way<'_>) -> Option<LogLevel> {
         if self.is_stateless { way.log_level } else { Some(self.connection.log_level()) }
+    }
+}
+
+async fn next(untended: &mut Option<Signal>, signals: &mut mpsc::Receiver<Signal>) -> Option<Signal> {
+    match untended.take() {
+        Some(signal) => Some(signal),
+        None => signals.recv().await,
     }
 }
 

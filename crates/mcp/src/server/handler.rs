@@ -1,17 +1,20 @@
 //! The protocol's requests, each in a few lines: what is listed comes from the listing, what is
 //! called goes to the engine, what takes several rounds goes through an exchange.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+};
 
 use pinza_core::{BoxFuture, CancellationToken, ToolCall};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-        GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference,
-        ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
+        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+        JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+        Reference, ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
         SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
         UnsubscribeRequestParams,
     },
@@ -28,8 +31,9 @@ use super::{
     changes::Change,
     client::Client,
     connection::{Connection, Known, Transport},
-    exchange::{Answer, Exchange, Repeated, Reply, Way, Who, is_stateless},
+    exchange::{Answer, Exchange, Repeated, Reply, Running, Way, Who, is_stateless},
     front::Late,
+    http_session,
     listing::Listing,
     source::SourceError,
 };
@@ -75,15 +79,8 @@ impl Handler {
             true => json!({ "tool": name, "arguments": arguments }),
             false => Value::Null,
         };
-        let call = Call {
-            shared: Arc::clone(shared),
-            connection: Arc::clone(&self.connection),
-            listing: self.listing(shared, is_stateless),
-            call: ToolCall { id: shared.next_call(), name, arguments },
-            tells_progress: way.as_ref().is_some_and(|way| way.progress.is_some()),
-            holds: if is_stateless { Holds::Call } else { Holds::Session },
-            session: if self.is_alone(is_stateless) { None } else { self.connection.session() },
-        };
+        let tells_progress = way.as_ref().is_some_and(|way| way.progress.is_some());
+        let call = self.prepare(shared, name, arguments, tells_progress, is_stateless);
         let told = way.as_ref().map(|way| (way.peer, way.cancellation));
         let (connection, parked) = (&*self.connection, &shared.parked);
         let exchange = Exchange { who, way, is_stateless, connection, parked, wanted };
@@ -96,6 +93,50 @@ impl Handler {
             let _ = cancellation.run_until_cancelled(telling).await;
         }
         Ok(reply)
+    }
+
+    /// Begins a call of a session that nobody tends to yet.
+    pub(super) fn begin(
+        &self,
+        shared: &Arc<Shared>,
+        who: Who,
+        name: String,
+        arguments: JsonObject,
+    ) -> Running {
+        let call = self.prepare(shared, name, Value::Object(arguments), false, false);
+        Running::begin(who, BTreeMap::new(), call.begin())
+    }
+
+    /// Goes on with a call that was begun outside of the SDK.
+    async fn tend(&self, running: Running, context: &Context) -> Answer {
+        let exchange = Exchange {
+            who: Who::default(),
+            way: Some(Way::of(context)),
+            is_stateless: false,
+            connection: &self.connection,
+            parked: &self.late.shared().await.parked,
+            wanted: Value::Null,
+        };
+        exchange.tend(running).await
+    }
+
+    fn prepare(
+        &self,
+        shared: &Arc<Shared>,
+        name: String,
+        arguments: Value,
+        tells_progress: bool,
+        is_stateless: bool,
+    ) -> Call {
+        Call {
+            shared: Arc::clone(shared),
+            connection: Arc::clone(&self.connection),
+            listing: self.listing(shared, is_stateless),
+            call: ToolCall { id: shared.next_call(), name, arguments },
+            tells_progress,
+            holds: if is_stateless { Holds::Call } else { Holds::Session },
+            session: if self.is_alone(is_stateless) { None } else { self.connection.session() },
+        }
     }
 
     /// Whether nothing connects a request with others: it has neither a session nor a pipe of its client's.
@@ -131,6 +172,18 @@ impl ServerHandler for Handler {
         self.late.info()
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
+        if self.connection.known.get().is_some() {
+            self.connection.begun_anew.store(true, Ordering::Relaxed);
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -152,11 +205,15 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(running) = http_session::handed_over(&context) {
+            return self.tend(running, &context).await.and_then(response);
+        }
         let who = Who::of(&context);
         let is_stateless = is_stateless(&context);
-        if self.connection.transport == Transport::Stdio && !is_stateless && !says_who_it_is(&context) {
+        if !is_stateless && !says_who_it_is(&context) {
             let known = || Arc::new(Known { peer: context.peer.clone(), who: who.clone() });
             self.connection.known.get_or_init(known);
+            http_session::introduce(&context, &self.connection);
         }
         let repeated =
             Repeated { inputs: request.input_responses.unwrap_or_default(), state: request.request_state };
@@ -168,12 +225,7 @@ impl ServerHandler for Handler {
             way: Some(Way::of(&context)),
             is_stateless,
         };
-        let reply = self.call(asked).await?;
-        match reply {
-            Reply::Tool(result) => Ok(result.into()),
-            Reply::Inputs(inputs) => Ok(inputs.into()),
-            other => Err(answer::unexpected(&other)),
-        }
+        self.call(asked).await.and_then(response)
     }
 
     async fn list_prompts(
@@ -425,6 +477,14 @@ async fn tell_session(
         }
     }
     Ok(())
+}
+
+fn response(reply: Reply) -> Result<CallToolResponse, ErrorData> {
+    match reply {
+        Reply::Tool(result) => Ok(result.into()),
+        Reply::Inputs(inputs) => Ok(inputs.into()),
+        other => Err(answer::unexpected(&other)),
+    }
 }
 
 /// Whether a request speaks for itself, and not for its session.

@@ -17,6 +17,8 @@ use super::{
     brief::{Begun, brief},
     connection::Transport,
     handler::Handler,
+    http_session::{CallInSession, HttpSession, HttpSessions},
+    plain::only,
 };
 
 /// The largest request.
@@ -33,8 +35,9 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 #[derive(Clone)]
 pub struct Endpoint {
     server: Server,
-    service: StreamableHttpService<Handler, LocalSessionManager>,
+    service: Service,
     sessions: Arc<LocalSessionManager>,
+    known: Arc<HttpSessions>,
 }
 
 impl Server {
@@ -58,7 +61,7 @@ impl Server {
             Arc::clone(&sessions),
             config,
         );
-        Endpoint { server, service, sessions }
+        Endpoint { server, service, sessions, known: Arc::default() }
     }
 }
 
@@ -82,7 +85,22 @@ impl Endpoint {
             return answer.map(|body| Either::Left(Full::new(body)));
         }
         let method = head.method.clone();
-        let mut answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        let mut request = Request::from_parts(head, Full::new(body.clone()));
+        if method == Method::POST
+            && let Some(session) = self.session(request.headers())
+        {
+            match session.begin(&self.server, request.headers(), &body) {
+                Some(call) => {
+                    let mut passing = Passing { service: &self.service, request, call };
+                    if let Some(answer) = passing.call.answer().await {
+                        return answer.map(|body| Either::Left(Full::new(body)));
+                    }
+                    request = passing.hand_over();
+                }
+                None => session.hear(request.extensions_mut(), &body),
+            }
+        }
+        let mut answer = self.service.handle(request).await;
         if method == Method::POST {
             return brief(answer).await.map(Either::Right);
         }
@@ -91,6 +109,44 @@ impl Endpoint {
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
         answer.map(|body| Either::Right(Either::Right(Begun::whole(body))))
+    }
+}
+
+impl Endpoint {
+    fn session(&self, headers: &HeaderMap) -> Option<Arc<HttpSession>> {
+        let id = only(headers, "mcp-session-id")?;
+        // Where somebody comes or goes right now, it is the SDK's turn.
+        let sessions = self.sessions.sessions.try_read().ok()?;
+        self.known.get(id, |id| sessions.contains_key(id))
+    }
+}
+
+type Service = StreamableHttpService<Handler, LocalSessionManager>;
+
+/// A call in a session on its way past the SDK. A client that hangs up does not cancel it: dropped, it goes on there.
+struct Passing<'a> {
+    service: &'a Service,
+    request: Request<Full<Bytes>>,
+    call: CallInSession,
+}
+
+impl Passing<'_> {
+    /// The request, for the SDK to go on with.
+    fn hand_over(&mut self) -> Request<Full<Bytes>> {
+        let mut request = std::mem::take(&mut self.request);
+        self.call.hand_over(request.extensions_mut());
+        request
+    }
+}
+
+impl Drop for Passing<'_> {
+    fn drop(&mut self) {
+        if self.call.is_under_way()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (service, request) = (self.service.clone(), self.hand_over());
+            runtime.spawn(async move { drop(service.handle(request).await) });
+        }
     }
 }
 

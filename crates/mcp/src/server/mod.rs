@@ -17,6 +17,7 @@ mod frames;
 mod front;
 mod handler;
 mod http;
+mod http_session;
 mod listing;
 mod memo;
 mod parked;

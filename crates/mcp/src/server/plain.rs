@@ -19,7 +19,7 @@ use crate::object::Object;
 
 const REVISION: &str = "2026-07-28";
 const METHOD: &str = "tools/call";
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +61,7 @@ impl Server {
         if !shared.listing_alone().is_whole_without_headers(&asked.name) {
             return None;
         }
-        response(self.handler(Transport::Http).call(asked).await, id)
+        Some(response(self.handler(Transport::Http).call(asked).await, id, true))
     }
 }
 
@@ -95,7 +95,7 @@ fn plain(head: &request::Parts, body: &[u8]) -> Option<(RequestId, Asked<'static
 }
 
 /// The value of a header that is there once.
-fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+pub(super) fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => value.to_str().ok(),
@@ -103,15 +103,22 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     }
 }
 
-fn response(answered: Answer, id: RequestId) -> Option<Response<Bytes>> {
+pub(super) fn response(answered: Answer, id: RequestId, is_stateless: bool) -> Response<Bytes> {
     let status = match &answered {
-        Err(error) if error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+        Err(error) if is_stateless && error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => {
+            StatusCode::BAD_REQUEST
+        }
         _ => StatusCode::OK,
     };
-    let mut response = Response::new(Bytes::from(answer::line(answered, id, true)?));
+    let (status, body) = match answer::line(answered, id, is_stateless) {
+        Some(line) => (status, line),
+        // The call was made, so nobody else may make it again.
+        None => (StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
+    };
+    let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
-    Some(response)
+    response
 }
 
 #[cfg(test)]

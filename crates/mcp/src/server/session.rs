@@ -22,9 +22,9 @@ use super::{
     plain::{self, Params},
 };
 
-const PROGRESS_TOKEN: &str = "progressToken";
+pub(super) const PROGRESS_TOKEN: &str = "progressToken";
 /// What a request says of itself in the protocol's own name is for the SDK to weigh.
-const RESERVED: &str = "io.modelcontextprotocol/";
+pub(super) const RESERVED: &str = "io.modelcontextprotocol/";
 
 pub(super) struct Session {
     handler: Handler,
@@ -37,7 +37,7 @@ pub(super) struct Session {
 
 /// Calls that the client waits for. A std lock, held for a look-up and never across an await.
 #[derive(Clone, Default)]
-struct Running(Arc<Mutex<Calls>>);
+pub(super) struct Running(Arc<Mutex<Calls>>);
 
 #[derive(Default)]
 struct Calls {
@@ -111,7 +111,7 @@ impl Session {
 
 impl Running {
     /// The call's number, unless there is another one of that id.
-    fn enter(&self, id: &RequestId, cancellation: &CancellationToken) -> Option<u64> {
+    pub(super) fn enter(&self, id: &RequestId, cancellation: &CancellationToken) -> Option<u64> {
         let mut calls = self.all();
         if calls.waited_for.contains_key(id) {
             return None;
@@ -122,14 +122,18 @@ impl Running {
         Some(number)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all().waited_for.is_empty()
+    }
+
     /// Whether somebody still waited for it.
-    fn leave(&self, id: &RequestId, number: u64) -> bool {
+    pub(super) fn leave(&self, id: &RequestId, number: u64) -> bool {
         let mut calls = self.all();
         let is_waited_for = calls.waited_for.get(id).is_some_and(|(waited_for, _)| *waited_for == number);
         is_waited_for && calls.waited_for.remove(id).is_some()
     }
 
-    fn cancel(&self, id: &RequestId) -> bool {
+    pub(super) fn cancel(&self, id: &RequestId) -> bool {
         let call = self.all().waited_for.remove(id);
         call.inspect(|(_, cancellation)| cancellation.cancel()).is_some()
     }

@@ -19,7 +19,7 @@ use crate::terminal::Printer;
 
 pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
     // The store is dropped last, and writes what is left to write.
-    let (session, _store) = Session::open_noting(global)?;
+    let (session, _noting) = Session::open_noting(global)?;
     printer.problems(&session.problems);
     // A script that did not load matters when the tool is missing; else it is `tools list`'s to say.
     let is_missing = session.pinza.snapshot().get(&call.name).is_none();

@@ -50,7 +50,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
     let look = Look::of_stdout(chat.plain);
     let questions = Questions::default();
     // Where nothing may be drawn again, questions are asked as everywhere else.
-    let (mut session, store) = if at_terminal && look.redraws && !global.yes {
+    let (mut session, noting) = if at_terminal && look.redraws && !global.yes {
         let config_file = Home::find(global.home.as_deref())?.config_file();
         let approver = Arc::new(ScreenApprover::new(config_file, questions.clone()));
         Session::open_noting_with(global, |builder| builder.approver(approver))?
@@ -83,7 +83,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, chat: Chat) -> Result {
         printer,
         global,
         session: &session,
-        store,
+        store: noting.0.clone(),
         arguments: chat,
         setup,
         id,

@@ -14,7 +14,6 @@ use pinza::{
         conformance,
         server::{Changes, Exposure, Front, KeepFront, Remember, Served, Server, StdioError},
     },
-    state::Store,
     web::{self, About, CallMeter, Guard, Site, Stop, Token},
 };
 
@@ -26,7 +25,7 @@ use super::{
     Done, Global, Result,
     args::{Expose, Serve},
     policy,
-    session::Session,
+    session::{Noting, Session},
 };
 use crate::{
     config::ConfigFile,
@@ -167,7 +166,7 @@ struct Opened {
     changes: Changes,
     log: Arc<Log>,
     /// Dropped last: it writes what is left to write.
-    _store: Store,
+    _noting: Noting,
 }
 
 /// What is there before anything is loaded.
@@ -183,7 +182,7 @@ impl Opened {
     fn new(global: &Global, arguments: &Serve, opening: Opening) -> Result<(Self, Served)> {
         let Opening { changes, meter, front } = opening;
         let fixtures = if arguments.conformance { conformance::tools(&changes) } else { Vec::new() };
-        let (session, store) = Session::open_noting_with(global, |builder| {
+        let (session, noting) = Session::open_noting_with(global, |builder| {
             fixtures.into_iter().fold(builder.observer(meter), |builder, tool| builder.shared_tool(tool))
         })?;
         let log = Arc::new(Log::open(&session.home)?);
@@ -200,7 +199,7 @@ impl Opened {
             served.prompts.push(conformance::prompts());
             served.resources.push(conformance::resources());
         }
-        Ok((Self { session, changes, log, _store: store }, served))
+        Ok((Self { session, changes, log, _noting: noting }, served))
     }
 
     /// Within a runtime.

@@ -45,6 +45,15 @@ pub(crate) struct Session {
     pub(crate) faults: Vec<Problem>,
 }
 
+/// The journal. Dropped, all of it is written, whoever else still holds its store: a task, a thread that waits.
+pub(crate) struct Noting(pub(crate) Store);
+
+impl Drop for Noting {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
 impl Session {
     pub(crate) fn all_problems(&self) -> Vec<Problem> {
         self.problems.iter().chain(&self.faults).cloned().collect()
@@ -55,21 +64,21 @@ impl Session {
     }
 
     /// As [`open`](Self::open), with every call in the journal.
-    pub(crate) fn open_noting(global: &Global) -> Result<(Self, Store)> {
+    pub(crate) fn open_noting(global: &Global) -> Result<(Self, Noting)> {
         Self::open_noting_with(global, |builder| builder)
     }
 
     pub(crate) fn open_noting_with(
         global: &Global,
         adjust: impl FnOnce(Builder) -> Builder,
-    ) -> Result<(Self, Store)> {
+    ) -> Result<(Self, Noting)> {
         let (home, config) = read(global)?;
         let store = journal::open(&home)?;
         let journal = journal::observer(global, &home, &config.journal, &store)?;
         let open = store.clone();
         let open = Arc::new(move || Ok(open.clone()));
         let adjust = |builder: Builder| adjust(builder.observer(journal).state(open));
-        Ok((Self::build(global, home, config, adjust)?, store))
+        Ok((Self::build(global, home, config, adjust)?, Noting(store)))
     }
 
     /// As [`open`](Self::open), with a last word about the runtime.

@@ -13,6 +13,7 @@ mod requests;
 mod results;
 mod session;
 mod web;
+mod web_session;
 
 use serde_json::{Value, json};
 

@@ -290,3 +290,33 @@ fn a_signal_ends_it_in_good_order() {
         assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0, "somebody still answers");
     }
 }
+
+/// How often each status is in the journal of somebody's calls.
+fn noted(pinza: &pinza_testkit::Program, status: &str) -> usize {
+    let run = pinza.run(&["--json", "calls", "list", "--status", status]);
+    run.json()["calls"].as_array().unwrap().len()
+}
+
+#[test]
+fn what_was_answered_is_in_the_journal_however_soon_the_end_comes() {
+    let pinza = pinza();
+    let call = json!({ "name": "write_file", "arguments": { "path": "a.txt", "content": "x" } });
+    for _ in 0..5 {
+        let mut pipe = Pipe::open(&pinza, &[]);
+        assert_eq!(pipe.request("tools/call", call.clone())["result"]["isError"], false);
+        assert_eq!(pipe.close().code, Some(0));
+    }
+    assert_eq!(noted(&pinza, "success"), 5);
+    for round in 1..=5 {
+        let mut web = Web::start(&pinza, &["--expose", "full"]);
+        // Two connections at once, so that more than one thread has something to note.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| web.stateless("tools/call", call.clone(), json!({})));
+            }
+        });
+        kill_process(Pid::from_child(&web.child), Signal::TERM).unwrap();
+        assert!(web.child.wait().unwrap().success());
+        assert_eq!(noted(&pinza, "success"), 5 + 2 * round);
+    }
+}
