@@ -1,6 +1,7 @@
 //! Messages as lines: read without losing anything when whoever reads is given up, and without holding more than a line
 //! may have; and what to say to a line that is no message.
 
+use pinza_core::visible;
 use rmcp::{
     ErrorData,
     model::{ErrorCode, RequestId},
@@ -11,6 +12,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 /// The room that is kept for lines to come.
 const ROOM: usize = 64 << 10;
+/// Of what is wrong about a message so much is told: serde's reasons repeat what they found.
+const REASON: usize = 300;
 
 pub(crate) struct LineReader<R> {
     read: BufReader<R>,
@@ -104,4 +107,9 @@ pub(crate) fn refusal(line: &[u8]) -> Option<(ErrorData, Option<RequestId>)> {
         }
         (_, id) => Some((ErrorData::invalid_request("Invalid request", None), id)),
     }
+}
+
+pub(crate) fn invalid_params(reason: &str) -> ErrorData {
+    let reason = visible(&reason[..reason.floor_char_boundary(REASON)]);
+    ErrorData::invalid_params(format!("Invalid params: {reason}"), None)
 }

@@ -8,10 +8,10 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-        GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference,
-        ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
+        CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+        Reference, ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
         SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
         UnsubscribeRequestParams,
     },
@@ -31,6 +31,7 @@ use super::{
     exchange::{Answer, Exchange, Repeated, Reply, Way, Who, is_stateless},
     front::Late,
     listing::Listing,
+    params,
     source::SourceError,
 };
 
@@ -302,6 +303,15 @@ impl ServerHandler for Handler {
         }
         self.connection.set_log_level(answer::from_log_level(request.level));
         Ok(())
+    }
+
+    /// All that the SDK knows no other place for: also requests of its own whose params are wrong.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: Context,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(params::refusal(request, is_stateless(&context)))
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

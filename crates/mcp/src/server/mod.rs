@@ -19,6 +19,7 @@ mod handler;
 mod http;
 mod listing;
 mod memo;
+mod params;
 mod parked;
 mod plain;
 mod session;

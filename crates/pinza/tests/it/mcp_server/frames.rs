@@ -101,25 +101,90 @@ fn methods_are_told_apart_by_case() {
     assert_eq!((reply.status, &reply.json()["error"]["code"]), (404, &json!(-32601)), "{reply:?}");
 }
 
+/// Requests of methods that there are, with params that they do not have, and what is said of them.
+fn wrong_requests() -> Vec<(&'static str, Value, &'static str)> {
+    let time = "get_current_time";
+    vec![
+        ("tools/call", json!({}), "missing field `name`"),
+        ("tools/call", json!({ "arguments": {} }), "missing field `name`"),
+        ("tools/call", json!({ "name": 5 }), "name: invalid type: integer `5`, expected a string"),
+        ("tools/call", json!({ "name": time, "arguments": [1] }), "arguments: invalid type: sequence"),
+        ("tools/call", json!({ "name": time, "arguments": "{}" }), "arguments: invalid type: string"),
+        ("tools/call", json!({ "name": time, "requestState": 5 }), "requestState: invalid type: integer"),
+        ("prompts/get", json!({ "name": "any", "arguments": [] }), "arguments: invalid type: sequence"),
+        ("resources/read", json!({}), "missing field `uri`"),
+        ("completion/complete", json!({}), "missing field `ref`"),
+    ]
+}
+
+fn assert_wrong(answer: &Value, reason: &str) {
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with(&format!("Invalid params: {reason}")), "{answer}");
+}
+
 #[test]
 fn wrong_params_are_the_callers_fault() {
     let pinza = pinza();
     let mut pipe = Pipe::open(&pinza, &[]);
-    let calls = [
-        json!({}),
-        json!({ "name": 5 }),
-        json!({ "name": "get_current_time", "arguments": [1] }),
-        json!({ "name": "get_current_time", "arguments": "text" }),
-        json!({ "arguments": {} }),
-        json!([1, 2]),
-    ];
-    for params in calls {
-        let answer = pipe.request("tools/call", params.clone());
-        let code = answer["error"]["code"].as_i64().unwrap_or_default();
-        assert!([-32601, -32602, -32600].contains(&code), "{params}: {answer}");
+    for (method, params, reason) in wrong_requests() {
+        assert_wrong(&pipe.request(method, params), reason);
     }
+    let level = "level: unknown variant `bogus`";
+    assert_wrong(&pipe.request("logging/setLevel", json!({ "level": "bogus" })), level);
+    assert_wrong(&pipe.request("resources/subscribe", json!({ "uri": 5 })), "uri: invalid type");
+    assert_wrong(&pipe.request("initialize", json!({})), "missing field `protocolVersion`");
+    // What is repeated of a request is short, and takes no control of a terminal.
+    let long = format!("\u{1b}{}", "x".repeat(100_000));
+    let answer = pipe.request("tools/call", json!({ "name": "get_current_time", "arguments": long }));
+    assert_wrong(&answer, "arguments: invalid type: string \"\\u{1b}xxx");
+    assert!(answer.to_string().len() < 1000, "{answer}");
+    for (params, reason) in [
+        (r#""params":{"name":"get_current_time","name":"exec"}"#, "a field is there twice"),
+        (r#""x":1"#, "missing field `name`"),
+    ] {
+        pipe.send_line(&format!(r#"{{"jsonrpc":"2.0","id":77,"method":"tools/call",{params}}}"#));
+        assert_wrong(&pipe.answer(77), reason);
+    }
+    assert_eq!(pipe.request("tools/call", json!([1, 2]))["error"]["code"], -32602);
     let paged = pipe.request("tools/list", json!({ "cursor": "abc" }));
     assert_eq!(paged["error"]["code"], -32602, "{paged}");
+}
+
+#[test]
+fn wrong_params_are_the_callers_fault_without_a_session() {
+    let pinza = pinza();
+    let mut pipe = Pipe::start(&pinza, &[]);
+    let web = Web::start(&pinza, &[]);
+    for (method, params, reason) in wrong_requests() {
+        assert_wrong(&pipe.request_stateless(method, params.clone(), json!({})), reason);
+        let reply = web.stateless(method, params, json!({}));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert_wrong(&reply.json(), reason);
+    }
+    let listen = json!({ "notifications": 5 });
+    assert_wrong(&web.stateless("subscriptions/listen", listen, json!({})).json(), "notifications: invalid");
+    // There is no such method there, right or wrong.
+    for params in [json!({ "level": "bogus" }), json!({ "level": "info" })] {
+        let reply = web.stateless("logging/setLevel", params, json!({}));
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (404, &json!(-32601)), "{reply:?}");
+    }
+    let headers = web.session(json!({}));
+    let wrong = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": 5 } });
+    let reply = web.post(&headers, &wrong.to_string());
+    assert_eq!((reply.status, &reply.json()["id"]), (200, &json!(3)), "{reply:?}");
+    assert_wrong(&reply.json(), "name: invalid type");
+}
+
+#[test]
+fn a_handshake_with_wrong_params_is_told_so_and_may_be_tried_again() {
+    let pinza = pinza();
+    let mut pipe = Pipe::start(&pinza, &[]);
+    let answer = pipe.request("initialize", json!({ "protocolVersion": 5, "capabilities": {} }));
+    assert_wrong(&answer, "protocolVersion: invalid type: integer `5`");
+    pipe.send(&super::initialize(json!({})));
+    assert_eq!(pipe.receive()["result"]["serverInfo"]["name"], "pinza");
+    pipe.is_well();
 }
 
 #[test]
