@@ -17,6 +17,7 @@ use super::{
     brief::{Begun, brief},
     connection::Transport,
     handler::Handler,
+    refused,
 };
 
 /// The largest request.
@@ -74,16 +75,22 @@ impl Endpoint {
     /// Whoever drops the future of a request without a session cancels it.
     pub async fn answer(
         &self,
-        head: request::Parts,
+        mut head: request::Parts,
         body: Bytes,
     ) -> Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static + use<>>
     {
+        let body = refused::unmarked(body);
         if let Some(answer) = self.server.call_plainly(&head, &body).await {
             return answer.map(|body| Either::Left(Full::new(body)));
         }
+        let is_json = refused::name_json(&mut head.headers);
         let method = head.method.clone();
-        let mut answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        let request = Request::from_parts(head, Full::new(body.clone()));
+        let mut answer = self.service.handle(request).await;
         if method == Method::POST {
+            if is_json && let Some(refusal) = refused::reword(&answer, &body) {
+                return refusal.map(|body| Either::Left(Full::new(body)));
+            }
             return brief(answer).await.map(Either::Right);
         }
         if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {

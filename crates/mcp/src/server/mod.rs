@@ -22,6 +22,7 @@ mod memo;
 mod params;
 mod parked;
 mod plain;
+mod refused;
 mod session;
 mod skills;
 mod source;

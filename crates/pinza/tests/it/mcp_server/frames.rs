@@ -75,6 +75,40 @@ fn json_that_is_no_message_is_refused() {
     }
 }
 
+/// Whoever sends it waits for an answer, or has asked for none.
+#[test]
+fn a_refusal_has_the_id_of_a_request_and_never_that_of_an_answer() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    pipe.send_bytes(
+        b"{\"jsonrpc\":\"2.0\",\"id\":71,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\"}}\n",
+    );
+    let answer = pipe.receive();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(71), &json!(-32700)), "{answer}");
+    pipe.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":72,\"method\":\"\xff\"}\n");
+    let answer = pipe.receive();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(72), &json!(-32700)), "{answer}");
+    for line in [
+        r#"{"jsonrpc":"2.0","id":73,"error":5}"#,
+        r#"{"jsonrpc":"1.0","id":73,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":73,"result":{},"error":{"code":1,"message":""}}"#,
+        r#"{"jsonrpc":"2.0","id":73,"method":"ping","result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":73}"#,
+    ] {
+        pipe.send_line(line);
+        let answer = pipe.receive();
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&Value::Null, &json!(-32600)),
+            "{line}: {answer}"
+        );
+    }
+    let long = pipe.request("tools/call", json!([1]));
+    assert_eq!(long["error"]["message"], "Invalid params: they must be an object");
+    let meta = pipe.request("tools/call", json!({ "name": "get_current_time", "_meta": [] }));
+    assert_eq!(meta["error"]["message"], "Invalid params: _meta must be an object");
+}
+
 #[test]
 fn unusual_ids_come_back_as_they_are() {
     let pinza = pinza();
@@ -199,26 +233,97 @@ fn a_line_that_is_too_long_is_dropped_and_the_client_is_not() {
 }
 
 #[test]
-fn bodies_that_are_no_message_are_refused() {
+fn bodies_that_are_no_message_are_refused_in_words() {
     let pinza = pinza();
     let web = Web::start(&pinza, &[]);
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let bodies = ["", "nonsense", "{", "null", "[]", &format!("[{ping},{ping}]"), "{}", &"[".repeat(100_000)];
-    for body in bodies {
-        let reply = web.post("", body);
-        let head: String = body.chars().take(40).collect();
-        assert!((400..500).contains(&reply.status), "{head}: {reply:?}");
-    }
-    let body = stateless(1, "tools/list", json!({}), json!({})).to_string();
-    let head = stateless_headers("tools/list", &Value::Null);
-    let length = body.len();
-    let other_type = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\nContent-Type: \
-         text/plain\r\nAccept: application/json, text/event-stream\r\n{head}\r\n{body}",
-        web.address
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"x":{}{}}}}}"#,
+        "[".repeat(1000),
+        "]".repeat(1000)
     );
-    assert_eq!(web.raw(other_type.as_bytes()).status, 415);
-    assert_eq!(web.post(&head, &body).status, 200);
+    let none = Value::Null;
+    let (open, batch) = ("[".repeat(100_000), format!("[{ping},{ping}]"));
+    let bodies: [(&[u8], i64, &Value); 20] = [
+        (b"", -32700, &none),
+        (b"nonsense", -32700, &none),
+        (b"{", -32700, &none),
+        (open.as_bytes(), -32700, &none),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}",
+            -32700,
+            &json!(1),
+        ),
+        (b"null", -32600, &none),
+        (b"[]", -32600, &none),
+        (batch.as_bytes(), -32600, &none),
+        (br#"["2.0",1,"ping"]"#, -32600, &none),
+        (b"{}", -32600, &none),
+        (br#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, -32600, &none),
+        (br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, &none),
+        (br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600, &none),
+        (br#"{"jsonrpc":"2.0","id":99999999999999999999999999,"method":"ping"}"#, -32600, &none),
+        (br#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, -32600, &json!("a")),
+        (br#"{"jsonrpc":"2.0","id":7,"error":5}"#, -32600, &none),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}"#, -32602, &json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":5}}"#, -32602, &json!(1)),
+        (deep.as_bytes(), -32602, &json!(1)),
+        // Who says hello in a wrong way is not asked for a session.
+        (br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#, -32602, &json!(1)),
+    ];
+    for (body, code, id) in bodies {
+        let reply = web.post_bytes("", body);
+        let head = String::from_utf8_lossy(&body[..body.len().min(80)]);
+        assert_eq!(reply.status, 400, "{head}: {reply:?}");
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{head}: {reply:?}");
+        assert_eq!(
+            (&reply.json()["error"]["code"], &reply.json()["id"]),
+            (&json!(code), id),
+            "{head}: {reply:?}"
+        );
+    }
+    // A mark in front is passed over, as it is on stdio.
+    let marked = format!("\u{feff}{}", stateless(1, "tools/list", json!({}), json!({})));
+    assert_eq!(web.post(&stateless_headers("tools/list", &Value::Null), &marked).status, 200);
+}
+
+#[test]
+fn a_body_is_json_if_its_type_says_so() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let body = stateless(1, "tools/list", json!({}), json!({})).to_string();
+    let request = web.request(&stateless_headers("tools/list", &Value::Null), &body);
+    let right = "Content-Type: application/json";
+    let given = [
+        (right, 200),
+        ("Content-Type: Application/JSON", 200),
+        ("Content-Type: application/json;charset=utf-8", 200),
+        ("Content-Type: application/json ; charset=utf-8", 200),
+        ("Content-Type: application/jsonx", 415),
+        ("Content-Type: application/json-seq", 415),
+        ("Content-Type: text/plain", 415),
+        ("Content-Type: text/plain; application/json", 415),
+        ("X: y", 415),
+    ];
+    for (kind, status) in given {
+        let reply = web.raw(request.replacen(right, kind, 1).as_bytes());
+        assert_eq!(reply.status, status, "{kind}: {reply:?}");
+        // Whatever is in it.
+        let reply = web.raw(web.request("", "{").replacen(right, kind, 1).as_bytes());
+        assert_eq!(reply.status, if status == 200 { 400 } else { 415 }, "{kind}: {reply:?}");
+    }
+}
+
+#[test]
+fn a_body_that_is_broken_is_not_too_large() {
+    let pinza = pinza();
+    let web = Web::start(&pinza, &[]);
+    let broken = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n{}\r\nzz\r\n{{}}\r\n",
+        web.address,
+        super::web::POST
+    );
+    assert_eq!(web.raw(broken.as_bytes()).status, 400);
 }
 
 #[test]
