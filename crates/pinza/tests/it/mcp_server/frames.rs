@@ -75,6 +75,24 @@ fn json_that_is_no_message_is_refused() {
     }
 }
 
+#[test]
+fn the_last_line_needs_no_end() {
+    let pinza = pinza();
+    let mut pipe = Pipe::open(&pinza, &[]);
+    pipe.send_bytes(br#"{"jsonrpc":"2.0","id":"last","method":"ping"}"#);
+    let run = pipe.close();
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (Some(0), r#"{"jsonrpc":"2.0","id":"last","result":{}}"#),
+        "{run:?}"
+    );
+    // What is half a message at the end is none.
+    let mut pipe = Pipe::open(&pinza, &[]);
+    pipe.send_bytes(br#"{"jsonrpc":"2.0","id":"last","meth"#);
+    let run = pipe.close();
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
+}
+
 /// Whoever sends it waits for an answer, or has asked for none.
 #[test]
 fn a_refusal_has_the_id_of_a_request_and_never_that_of_an_answer() {
