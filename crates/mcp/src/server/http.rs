@@ -72,6 +72,15 @@ impl Endpoint {
         could_open && self.sessions.sessions.read().await.len() >= SESSIONS
     }
 
+    /// Whether a request names a session that there is.
+    async fn is_open(&self, headers: &HeaderMap) -> bool {
+        let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
+        match id {
+            Some(id) => self.sessions.sessions.read().await.contains_key(id),
+            None => false,
+        }
+    }
+
     /// Whoever drops the future of a request without a session cancels it.
     pub async fn answer(
         &self,
@@ -85,6 +94,7 @@ impl Endpoint {
         }
         let is_json = refused::name_json(&mut head.headers);
         let method = head.method.clone();
+        let is_open = method == Method::DELETE && self.is_open(&head.headers).await;
         let request = Request::from_parts(head, Full::new(body.clone()));
         let mut answer = self.service.handle(request).await;
         if method == Method::POST {
@@ -94,6 +104,9 @@ impl Endpoint {
             return brief(answer).await.map(Either::Right);
         }
         if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {
+            if !is_open {
+                return refused::no_session().map(|body| Either::Left(Full::new(body)));
+            }
             // The session is gone already, not only marked; clients warn of anything else.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }

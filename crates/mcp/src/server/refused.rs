@@ -1,6 +1,6 @@
-//! Bodies that the SDK refuses without a word that a client could read.
+//! What the SDK refuses in other words than a client could use.
 //!
-//! It says of all of them that their type is wrong. Here they are answered as a line on stdio would be, and their
+//! Of all bodies that are no message it says that their type is wrong. Here they are answered as a line on stdio would be, and their
 //! type is looked at as HTTP has it.
 
 use bytes::Bytes;
@@ -47,6 +47,13 @@ pub(super) fn reword<B>(answer: &Response<B>, body: &[u8]) -> Option<Response<By
     *response.status_mut() = StatusCode::BAD_REQUEST;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
     Some(response)
+}
+
+/// What the SDK says of a session that there is not, whoever asks for it; who ends it is told that it ended.
+pub(super) fn no_session() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"Not Found: Session not found"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
 }
 
 fn greeting(body: &[u8]) -> Option<Refusal> {
