@@ -1,6 +1,6 @@
 //! What is where.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error as _, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -11,6 +11,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
     routing::{any, get},
 };
+use http_body_util::LengthLimitError;
 use pinza_mcp::server::{BODY_LIMIT, Endpoint};
 
 use crate::{
@@ -99,10 +100,11 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
 async fn read(body: Body) -> Result<Bytes, Response> {
     match tokio::time::timeout(BODY, to_bytes(body, BODY_LIMIT)).await {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(_)) => {
-            let reason = format!("the body is broken, or has more than {BODY_LIMIT} bytes\n");
+        Ok(Err(error)) if error.source().is_some_and(|source| source.is::<LengthLimitError>()) => {
+            let reason = format!("the body has more than {BODY_LIMIT} bytes\n");
             Err((StatusCode::PAYLOAD_TOO_LARGE, reason).into_response())
         }
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body is broken\n").into_response()),
         Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response()),
     }
 }

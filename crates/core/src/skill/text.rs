@@ -109,16 +109,23 @@ pub(crate) struct Filled {
 pub(crate) struct MissingValue<'a>(pub(crate) &'a SkillParameter);
 
 impl Skill {
+    /// The first parameter that has to be given and is not.
+    pub fn missing(&self, values: &Map<String, Value>) -> Option<&SkillParameter> {
+        let is_missing = |parameter: &&SkillParameter| {
+            parameter.required && parameter.default.is_none() && given(values, parameter).is_none()
+        };
+        self.parameters.iter().find(is_missing)
+    }
+
     /// Puts values into the blanks. They are not looked at again: a value cannot name another blank.
     pub(crate) fn fill(&self, values: &Map<String, Value>) -> Result<Filled, MissingValue<'_>> {
+        if let Some(missing) = self.missing(values) {
+            return Err(MissingValue(missing));
+        }
         let mut known: Vec<(&str, Cow<'_, str>)> = Vec::new();
         for parameter in &self.parameters {
-            // Null means absent, as for every parameter.
-            let given = values.get(&parameter.name).filter(|value| !value.is_null()).map(as_text);
+            let given = given(values, parameter).map(as_text);
             let value = given.or_else(|| parameter.default.as_deref().map(Cow::Borrowed));
-            if value.is_none() && parameter.required {
-                return Err(MissingValue(parameter));
-            }
             known.push((&parameter.name, value.unwrap_or_default()));
         }
         let text = pieces(&self.body)
@@ -133,6 +140,11 @@ impl Skill {
         let is_unknown = |name: &&String| !known.iter().any(|(known, _)| known == name);
         Ok(Filled { text, unknown: values.keys().filter(is_unknown).cloned().collect() })
     }
+}
+
+/// Null means absent, as for every parameter.
+fn given<'a>(values: &'a Map<String, Value>, parameter: &SkillParameter) -> Option<&'a Value> {
+    values.get(&parameter.name).filter(|value| !value.is_null())
 }
 
 fn as_text(value: &Value) -> Cow<'_, str> {

@@ -27,7 +27,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{memo::Memo, session::Session};
+use super::{memo::Memo, params, session::Session};
 use crate::lines::{Line, LineReader, refusal};
 
 /// The longest line. A longer one is dropped as it comes, and never held.
@@ -128,6 +128,10 @@ where
             self.refuse(error, id);
         }
         let message = parsed.ok()?;
+        if let Some((error, id)) = params::broken_greeting(&message) {
+            self.refuse(error, Some(id));
+            return None;
+        }
         self.memo.hear(&message);
         if self.session.hear(&message) {
             return None;

@@ -11,10 +11,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
-        JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
-        Reference, ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
+        CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+        InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, Reference,
+        ResourceUpdatedNotificationParam, ResourcesCapability, ServerCapabilities, ServerConfig,
         SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
         UnsubscribeRequestParams,
     },
@@ -35,6 +36,7 @@ use super::{
     front::Late,
     http_session,
     listing::Listing,
+    params,
     source::SourceError,
 };
 
@@ -354,6 +356,15 @@ impl ServerHandler for Handler {
         }
         self.connection.set_log_level(answer::from_log_level(request.level));
         Ok(())
+    }
+
+    /// All that the SDK knows no other place for: also requests of its own whose params are wrong.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: Context,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(params::refusal(request, is_stateless(&context)))
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

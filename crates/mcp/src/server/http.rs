@@ -19,6 +19,7 @@ use super::{
     handler::Handler,
     http_session::{CallInSession, HttpSession, HttpSessions},
     plain::only,
+    refused,
 };
 
 /// The largest request.
@@ -74,17 +75,29 @@ impl Endpoint {
         could_open && self.sessions.sessions.read().await.len() >= SESSIONS
     }
 
+    /// Whether a request names a session that there is.
+    async fn is_open(&self, headers: &HeaderMap) -> bool {
+        let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
+        match id {
+            Some(id) => self.sessions.sessions.read().await.contains_key(id),
+            None => false,
+        }
+    }
+
     /// Whoever drops the future of a request without a session cancels it.
     pub async fn answer(
         &self,
-        head: request::Parts,
+        mut head: request::Parts,
         body: Bytes,
     ) -> Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static + use<>>
     {
+        let body = refused::unmarked(body);
         if let Some(answer) = self.server.call_plainly(&head, &body).await {
             return answer.map(|body| Either::Left(Full::new(body)));
         }
+        let is_json = refused::name_json(&mut head.headers);
         let method = head.method.clone();
+        let is_open = method == Method::DELETE && self.is_open(&head.headers).await;
         let mut request = Request::from_parts(head, Full::new(body.clone()));
         if method == Method::POST
             && let Some(session) = self.session(request.headers())
@@ -102,9 +115,15 @@ impl Endpoint {
         }
         let mut answer = self.service.handle(request).await;
         if method == Method::POST {
+            if is_json && let Some(refusal) = refused::reword(&answer, &body) {
+                return refusal.map(|body| Either::Left(Full::new(body)));
+            }
             return brief(answer).await.map(Either::Right);
         }
         if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {
+            if !is_open {
+                return refused::no_session().map(|body| Either::Left(Full::new(body)));
+            }
             // The session is gone already, not only marked; clients warn of anything else.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pinza_core::{
-    BoxFuture, CallScope, Caller, Engine, ErrorKind, Loading, Selection, Skill, Snapshot, ToolCall,
-    ToolError, View, meta::MetaTool,
+    BoxFuture, CallScope, Caller, Engine, ErrorKind, Loading, Selection, Skill, SkillParameter, Snapshot,
+    ToolCall, ToolError, View, meta::MetaTool,
 };
 use serde_json::{Map, Value, json};
 
@@ -59,6 +59,9 @@ impl PromptSource for SkillPrompts {
             let (Some(loader), Some(skill)) = (view.meta_tool(MetaTool::LoadSkill), view.skill(name)) else {
                 return Err(SourceError::NotFound);
             };
+            if let Some(missing) = skill.missing(arguments) {
+                return Err(missing_argument(skill, missing));
+            }
             let scope = CallScope {
                 toolset: Arc::clone(&view.toolset),
                 loading: view.loading,
@@ -72,8 +75,23 @@ impl PromptSource for SkillPrompts {
     }
 }
 
+/// In the prompt's words: the tool that loads skills has others for them.
+fn missing_argument(skill: &Skill, missing: &SkillParameter) -> SourceError {
+    let word = |parameter: &SkillParameter| {
+        let required = if parameter.required { " (required)" } else { "" };
+        format!("{}{required}", parameter.name)
+    };
+    let takes: Vec<String> = skill.parameters.iter().map(word).collect();
+    SourceError::Invalid(format!(
+        "Missing required argument: '{}'\nGive it in 'arguments'. Prompt '{}' takes: {}",
+        missing.name,
+        skill.name,
+        takes.join(", ")
+    ))
+}
+
 fn info(skill: &Skill) -> PromptInfo {
-    let argument = |parameter: &pinza_core::SkillParameter| PromptArgument {
+    let argument = |parameter: &SkillParameter| PromptArgument {
         name: parameter.name.clone(),
         description: parameter.description.clone(),
         required: parameter.required,

@@ -729,7 +729,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "NAME")]
     pub(crate) token_env: Option<String>,
     /// A name that other machines reach this one by; may be given more than once
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host)]
     pub(crate) host: Vec<String>,
     /// Serve what MCP's conformance suite looks for, too
     #[arg(long, hide = true)]
@@ -776,6 +776,16 @@ fn pair(text: &str) -> Result<(String, String), String> {
         return Err("the name before '=' is empty".into());
     }
     Ok((name.into(), value.into()))
+}
+
+/// A name as `Host` has it, or an address.
+fn host(text: &str) -> Result<String, String> {
+    let is_name =
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || ['-', '.', '_'].contains(&c));
+    if is_name || text.parse::<std::net::IpAddr>().is_ok() {
+        return Ok(text.into());
+    }
+    Err("a host's name has letters, digits, '-' and '.', and no port".into())
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {

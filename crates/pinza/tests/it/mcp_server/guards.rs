@@ -94,6 +94,18 @@ fn an_address_that_cannot_be_had_says_so() {
 }
 
 #[test]
+fn a_name_that_no_request_could_have_is_refused() {
+    let pinza = pinza();
+    for name in ["bad host", "", "pinza.example:7717", "http://pinza.example", "münchen.example", "*"] {
+        let expected = format!("error: invalid value '{name}' for '--host <NAME>': [..]\n...");
+        check(&pinza, &["serve", "--http", "127.0.0.1:0", "--host", name], 2, "", &expected);
+    }
+    let command = pinza.command(["serve", "--http", "127.0.0.1:0", "--host", "my_box-1.Example"]);
+    let web = Web::start_with(command);
+    assert_eq!(list(&web, "Host: my_box-1.example\r\n"), 200);
+}
+
+#[test]
 fn sessions_cannot_be_guessed() {
     let pinza = pinza();
     let web = Web::start(&pinza, &[]);
@@ -115,6 +127,9 @@ fn sessions_cannot_be_guessed() {
     let host = &web.address;
     let end = format!("DELETE /mcp HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
     assert_eq!(web.raw(end.as_bytes()).status, 204);
+    // Nobody can end what is not there.
+    assert_eq!(web.raw(end.as_bytes()).status, 404);
+    assert_eq!(web.raw(end.replace(&id, "made-up").as_bytes()).status, 404);
     assert_eq!(web.post(&headers, &ping).status, 404);
     assert_eq!(web.post(&other, &ping).status, 200);
 }

@@ -59,9 +59,12 @@ impl Pipe {
     }
 
     pub(super) fn send_line(&mut self, line: &str) {
+        self.send_bytes(format!("{line}\n").as_bytes());
+    }
+
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).unwrap();
-        stdin.flush().unwrap();
+        stdin.write_all(bytes).and_then(|()| stdin.flush()).unwrap();
     }
 
     #[track_caller]

@@ -156,7 +156,9 @@ fn skills_are_prompts() {
     assert!(said.contains("Greet Ada warmly."), "{got}");
     let missing = pipe.request("prompts/get", json!({ "name": "say-hello" }));
     assert_eq!(missing["error"]["code"], -32602, "{missing}");
-    assert!(missing["error"]["message"].as_str().unwrap().contains("'who'"), "{missing}");
+    let expected =
+        "Missing required argument: 'who'\nGive it in 'arguments'. Prompt 'say-hello' takes: who (required)";
+    assert_eq!(missing["error"]["message"], expected);
     let unknown = pipe.request("prompts/get", json!({ "name": "no-such" }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     // Who may not load skills has none.

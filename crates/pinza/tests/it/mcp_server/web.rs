@@ -84,18 +84,26 @@ impl Web {
 
     /// Posts to `/mcp` with these headers instead of none.
     pub(super) fn post(&self, headers: &str, body: &str) -> Reply {
-        self.raw(self.request(headers, body).as_bytes())
+        self.post_bytes(headers, body.as_bytes())
+    }
+
+    pub(super) fn post_bytes(&self, headers: &str, body: &[u8]) -> Reply {
+        self.raw(&[self.head(headers, body.len()).as_bytes(), body].concat())
     }
 
     pub(super) fn request(&self, headers: &str, body: &str) -> String {
-        let (host, length) = (&self.address, body.len());
+        format!("{}{body}", self.head(headers, body.len()))
+    }
+
+    fn head(&self, headers: &str, length: usize) -> String {
+        let host = &self.address;
         let host = if headers.to_ascii_lowercase().contains("host:") {
             String::new()
         } else {
             format!("Host: {host}\r\n")
         };
         let fixed = format!("{host}Connection: close\r\nContent-Length: {length}\r\n{POST}");
-        format!("POST /mcp HTTP/1.1\r\n{fixed}{headers}\r\n{body}")
+        format!("POST /mcp HTTP/1.1\r\n{fixed}{headers}\r\n")
     }
 
     /// Opens a session of 2025-11-25 and returns the header that belongs to it.
