@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -131,6 +131,21 @@ impl ServerTable {
                 Ok(Launch::Http { url, headers: pairs(&self.headers), sign_in })
             }
         }
+    }
+
+    /// Whether it would be started outside the workspace, which is not for a project to say. What a link in
+    /// the project leads to counts as well.
+    pub(crate) fn leaves(&self, workspace: &Path) -> bool {
+        let Some(directory) = &self.directory else { return false };
+        let is_plain =
+            directory.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_inside = match (real(workspace), real(&workspace.join(directory))) {
+            (Some(workspace), Some(directory)) => directory.starts_with(workspace),
+            // What is not there yet leads nowhere.
+            _ => true,
+        };
+        !is_plain || !is_inside
     }
 
     /// Whether it wants variables, which are not a project's to hand out.

@@ -110,6 +110,7 @@ impl Job {
     }
 
     fn prepare(&self) -> io::Result<()> {
+        close_inherited()?;
         // `killall pinza` shall hit Pinza and not those who clean up after it.
         rustix::thread::set_name(c"supervisor")?;
         set_child_subreaper(Some(getpid()))?;
@@ -180,6 +181,20 @@ impl Job {
         tree.end(grace);
         tree.main_status().map(Outcome::of).ok_or_else(|| "the command's end was not seen".into())
     }
+}
+
+/// Whoever started Pinza may have left descriptors open for it, and they are not a command's business. A supervisor
+/// itself has nothing but its standard streams at this point.
+fn close_inherited() -> io::Result<()> {
+    let numbers: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    for number in numbers {
+        // One of them was the list itself, and is closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
 }
 
 enum Event {

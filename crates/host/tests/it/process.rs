@@ -259,6 +259,17 @@ async fn a_command_begins_with_default_signals() {
     }
 }
 
+/// Whoever starts Pinza may leave files open for it; commands do not get at them.
+#[tokio::test]
+async fn a_command_inherits_no_files() {
+    let file = fs::File::open("/etc/hosts").unwrap();
+    rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+    let number = file.as_raw_fd();
+    let look = format!("test -e /proc/self/fd/{number} && echo leaked; test -e /proc/self/fd/1 && echo own");
+    let finished = finished(&look).await;
+    assert_eq!(text(&finished.stdout), "own", "{number}");
+}
+
 /// The half that is Pinza's own child.
 #[tokio::test]
 async fn killing_the_outer_supervisor_frees_nobody() {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use pinza_core::{BoxFuture, Permission, Permits, ToolError, capability};
-use pinza_host::http::{HttpClient, HttpRequest, Redirects};
+use pinza_host::http::{AddressClass, HttpClient, HttpRequest, Redirects, classify};
 use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
 };
@@ -62,20 +62,32 @@ impl OAuthHttpClient for GuardedClient {
 }
 
 /// What the sign-in to one upstream may touch.
-struct Reach {
+pub(crate) struct Reach {
     host: Option<String>,
     is_local: bool,
 }
 
 impl Reach {
-    fn of(upstream: &Url) -> Self {
+    pub(crate) fn of(upstream: &Url) -> Self {
         let is_local = match upstream.host() {
             Some(Host::Ipv4(address)) => address.is_loopback(),
             Some(Host::Ipv6(address)) => address.is_loopback(),
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Domain(name)) => is_localhost(name),
             None => false,
         };
         Self { host: upstream.host_str().map(str::to_owned), is_local }
+    }
+
+    /// Whether a person may be sent to this page. Their browser looks the name up, so only what is plain to see counts:
+    /// an address, and names that stand for this machine or its network.
+    pub(crate) fn allows_page(&self, page: &Url) -> bool {
+        let is_public = match page.host() {
+            Some(Host::Ipv4(address)) => classify(address.into()) == AddressClass::Public,
+            Some(Host::Ipv6(address)) => classify(address.into()) == AddressClass::Public,
+            Some(Host::Domain(name)) => !is_localhost(name) && !is_of_this_network(name),
+            None => false,
+        };
+        is_public || self.is_local || (page.host_str().is_some() && page.host_str() == self.host.as_deref())
     }
 
     fn allows(&self, permission: &Permission) -> bool {
@@ -86,6 +98,17 @@ impl Reach {
         let is_own = || target.as_ref().and_then(Url::host_str) == self.host.as_deref();
         permission.capability == *capability::NET_PRIVATE && (self.is_local || is_own())
     }
+}
+
+fn is_localhost(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    name == "localhost" || name == "localhost.localdomain" || name.ends_with(".localhost")
+}
+
+/// Names that no public server has.
+fn is_of_this_network(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    !name.contains('.') || [".local", ".internal", ".home.arpa"].iter().any(|end| name.ends_with(end))
 }
 
 impl Permits for Reach {

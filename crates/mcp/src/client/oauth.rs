@@ -17,7 +17,7 @@ use url::Url;
 
 use super::{
     credentials::{Credentials, Registration, TokenStore},
-    guarded::GuardedClient,
+    guarded::{GuardedClient, Reach},
     redirect::Redirect,
     services::{Browser, Services, expand},
     spec::{SignIn, UpstreamName},
@@ -168,7 +168,7 @@ impl Authorizer {
         let takes_metadata_urls =
             found.metadata.additional_fields.get("client_id_metadata_document_supported")
                 == Some(&serde_json::Value::Bool(true));
-        check_endpoint(&found.metadata.authorization_endpoint)?;
+        check_page(&self.url, &found.metadata.authorization_endpoint)?;
         session.manager.set_metadata(found.metadata);
 
         let scopes = match (scopes, self.sign_in.scopes.as_slice()) {
@@ -186,7 +186,10 @@ impl Authorizer {
         let wanted: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let page = session.manager.get_authorization_url(&wanted).await.map_err(told)?;
         self.people.0.store(true, Ordering::Relaxed);
-        let callback = visit(&*browser, self.name.as_str(), &page, redirect).await;
+        let callback = match check_page(&self.url, &page) {
+            Ok(()) => visit(&*browser, self.name.as_str(), &page, redirect).await,
+            Err(error) => Err(error),
+        };
         self.people.0.store(false, Ordering::Relaxed);
         let callback = callback?;
         session
@@ -258,7 +261,6 @@ async fn visit(
     page: &str,
     redirect: Redirect,
 ) -> Result<super::redirect::Callback, String> {
-    check_endpoint(page)?;
     let came_back = redirect.wait();
     tokio::pin!(came_back);
     // The answer may come while the browser is still being opened.
@@ -269,11 +271,16 @@ async fn visit(
     came_back.await
 }
 
-/// A page that a person is sent to: no `file:`, no `javascript:`, no program that is registered for a scheme.
-fn check_endpoint(address: &str) -> Result<(), String> {
+/// A page that a person is sent to: no `file:`, no `javascript:`, no program that is registered for a scheme. And no page
+/// of this machine or its network, unless the server is there: a browser there is signed in to other things.
+fn check_page(upstream: &Url, address: &str) -> Result<(), String> {
     let url = Url::parse(address).map_err(|error| format!("the sign-in page is no address: {error}"))?;
     match url.scheme() {
-        "http" | "https" => Ok(()),
+        "http" | "https" if Reach::of(upstream).allows_page(&url) => Ok(()),
+        "http" | "https" => Err(format!(
+            "the sign-in page is at {}, on this machine or a private network, where a server may not send you",
+            pinza_core::visible(url.host_str().unwrap_or_default())
+        )),
         other => Err(format!("the sign-in page has an address with {other}:, which is not followed")),
     }
 }
@@ -288,9 +295,35 @@ mod tests {
 
     #[test]
     fn only_web_pages_are_opened() {
-        assert!(check_endpoint("https://example.com/authorize?x=1").is_ok());
+        let upstream = "https://mcp.example.com/mcp".parse().unwrap();
+        assert!(check_page(&upstream, "https://example.com/authorize?x=1").is_ok());
         for bad in ["javascript:alert(1)", "file:///etc/passwd", "vscode://x", "nonsense"] {
-            assert!(check_endpoint(bad).is_err(), "{bad}");
+            assert!(check_page(&upstream, bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn no_page_of_this_machine_is_opened_for_a_server_elsewhere() {
+        let opens = |upstream: &str, page: &str| check_page(&upstream.parse().unwrap(), page).is_ok();
+        for page in [
+            "http://127.0.0.1:8394/auth",
+            "http://2130706433/auth",
+            "http://[::1]/auth",
+            "http://[::ffff:10.0.0.1]/auth",
+            "http://localhost/auth",
+            "http://LOCALHOST./auth",
+            "http://a.localhost/auth",
+            "http://10.0.0.6/auth",
+            "http://192.168.1.1/auth",
+            "http://169.254.169.254/auth",
+            "http://router/auth",
+            "http://nas.local/auth",
+        ] {
+            assert!(!opens("http://192.0.2.2/mcp", page), "{page}");
+            assert!(!opens("https://mcp.example.com/mcp", page), "{page}");
+            assert!(opens("http://127.0.0.1:3000/mcp", page), "{page}");
+        }
+        assert!(opens("http://10.0.0.5/mcp", "http://10.0.0.5:81/auth"));
+        assert!(opens("http://localhost:3000/mcp", "https://sso.example.com/auth"));
     }
 }

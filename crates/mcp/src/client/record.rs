@@ -12,6 +12,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::hex;
 
 /// Far more than a server's tools weigh.
 const FILE_LIMIT: u64 = 64 << 20;
@@ -69,6 +72,9 @@ pub struct Record {
     /// What it showed last; absent where that is what was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Face>,
+    /// The digest of what a person was shown last of it, until something is accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked: Option<String>,
 }
 
 /// One difference between what was accepted and what is shown.
@@ -128,9 +134,21 @@ impl Record {
     /// Accepts what was seen last.
     pub fn accept(&mut self, launch: String) {
         self.launch = launch;
+        self.looked = None;
         if let Some(seen) = self.seen.take() {
             self.accepted = Some(seen);
         }
+    }
+
+    /// Names what there is to accept, with what is started for it.
+    pub fn digest(&self) -> String {
+        let text = serde_json::json!([self.launch, self.seen]).to_string();
+        hex(&Sha256::digest(text.as_bytes()))
+    }
+
+    /// Whether it is something else than what a person was shown last.
+    pub fn changed_since_looked(&self) -> bool {
+        self.seen.is_some() && self.looked.as_ref().is_some_and(|looked| *looked != self.digest())
     }
 
     /// What a person has to look at.
@@ -194,7 +212,12 @@ mod tests {
             Change::Removed(tool("b", "1")),
         ];
         assert_eq!(record.changes(), expected);
+        record.looked = Some(record.digest());
+        assert!(!record.changed_since_looked());
+        record.see(face(vec![tool("a", "3"), tool("c", "1")]));
+        assert!(record.changed_since_looked());
         record.accept("x".into());
+        assert!(record.looked.is_none());
         assert_eq!((record.changes().len(), record.seen), (0, None));
     }
 

@@ -1,6 +1,10 @@
 //! What is known of an upstream before it is started: its name, how it is reached, within which bounds.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use pinza_core::visible;
 use url::Url;
@@ -120,6 +124,14 @@ pub enum Launch {
 }
 
 impl Launch {
+    /// Where a command is started.
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Command { directory, .. } => Some(directory),
+            Self::Http { .. } => None,
+        }
+    }
+
     /// The command line or the address, for people: no variable's value is in it.
     pub fn shown(&self) -> String {
         match self {

@@ -117,7 +117,7 @@ impl Upstream {
         // A project that starts something else than what was accepted is as good as new.
         Ok(record.map(|record| match self.is_same_launch(&record) {
             true => record,
-            false => Record { seen: None, accepted: None, ..record },
+            false => Record { seen: None, accepted: None, looked: None, ..record },
         }))
     }
 
@@ -153,9 +153,25 @@ impl Upstream {
         Ok(Contact { facts: connection.facts.clone(), record, log: connection.log() })
     }
 
-    /// Accepts what was seen last, and what is started with it.
-    pub fn accept(&self) -> Result<Record, String> {
+    /// Remembers that a person was shown this.
+    pub fn note_looked(&self, shown: &Record) -> Result<(), String> {
+        // The server may have been seen again meanwhile; that stays.
+        let Some(mut record) = self.record()? else { return Ok(()) };
+        let looked = Some(shown.digest());
+        if record.looked == looked {
+            return Ok(());
+        }
+        record.looked = looked;
+        record.write(&self.file())
+    }
+
+    /// Accepts what a person was shown, and what is started with it; nothing if the server showed something else since.
+    pub fn accept(&self, shown: &Record) -> Result<Record, String> {
         let mut record = self.record()?.unwrap_or_default();
+        if record.seen != shown.seen {
+            let name = &self.spec.name;
+            return Err(format!("{name} changed again meanwhile; look at it with: pinza mcp diff {name}"));
+        }
         record.accept(self.launch_key());
         record.write(&self.file())?;
         Ok(record)

@@ -57,7 +57,7 @@ pub(crate) fn run(global: &Global, printer: &Printer, call: Call) -> Result {
                         "durationMs": milliseconds,
                     })
                 },
-                |out| out.text(&text),
+                |out| out.text(&printer.foreign(&text)),
             );
             Ok(Done::Well)
         }

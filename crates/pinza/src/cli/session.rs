@@ -140,8 +140,9 @@ impl Session {
             .with_context(|| format!("cannot use the workspace {}", workspace.display()))?;
         problems.extend(project.iter().flat_map(|project| refused(project, &project_config, caps)));
         problems.extend(project.iter().flat_map(left_out_modules));
-        problems
-            .extend(project.iter().flat_map(|project| refused_servers(project, &project_config, &config)));
+        problems.extend(
+            project.iter().flat_map(|project| refused_servers(project, &project_config, &config, &workspace)),
+        );
         problems.extend(settings_problems(&home, &config, &pinza));
         let faults = file_faults(&pinza.problems());
         Ok(Self { home, config, pinza, words, problems, faults })
@@ -325,7 +326,8 @@ fn upstreams(
     let mut specs = config.mcp.specs(workspace)?;
     for (name, server) in &project_config.mcp.servers {
         let Some(project) = project else { break };
-        if !server.wants_variables() && !config.mcp.servers.contains_key(name) {
+        let is_refused = server.wants_variables() || server.leaves(workspace);
+        if !is_refused && !config.mcp.servers.contains_key(name) {
             specs.push(server.spec(name, workspace, UpstreamOrigin::Project(project.path.clone()))?);
         }
     }
@@ -339,13 +341,23 @@ fn upstreams(
 }
 
 /// Servers that a project wants and does not get.
-fn refused_servers(project: &Project, project_config: &ProjectConfig, config: &Config) -> Vec<Problem> {
+fn refused_servers(
+    project: &Project,
+    project_config: &ProjectConfig,
+    config: &Config,
+    workspace: &Path,
+) -> Vec<Problem> {
     let file = project.path.join("config.toml").display().to_string();
     let problem = |message: String| Problem { file: Some(file.clone()), entry: None, message };
     let refusal = |(name, server): (&String, &ServerTable)| {
         if config.mcp.servers.contains_key(name) {
             return Some(problem(format!(
                 "there is a server '{name}' in your own configuration; the project's does not count"
+            )));
+        }
+        if server.leaves(workspace) {
+            return Some(problem(format!(
+                "a project's server starts below the workspace; '{name}' has another directory and does not count"
             )));
         }
         server.wants_variables().then(|| {

@@ -1,11 +1,15 @@
 //! Printing: data to stdout, everything else to stderr. A reader that went away (`| head`) is
 //! not an error, so failed writes are let go.
 
-use std::io::Write as _;
+use std::{
+    borrow::Cow,
+    io::{IsTerminal as _, Write as _},
+};
 
 use pinza::ToolError;
 use serde_json::{Value, json};
 
+use super::clean::cleaned;
 use crate::cli::{Global, Problem, problem_line};
 
 pub(crate) struct Printer {
@@ -16,6 +20,10 @@ pub(crate) struct Printer {
 impl Printer {
     pub(crate) fn new(global: &Global) -> Self {
         Self { json: global.json, quiet: global.quiet }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
     }
 
     /// One JSON object with `--json`, else text for people.
@@ -69,13 +77,21 @@ impl Printer {
                 text.push_str(&format!(": {cause}"));
             }
         }
-        write_stderr(&format!("error: {text}\n"));
+        write_message("error", &text);
     }
 
     pub(crate) fn error(&self, message: &str, hint: Option<&str>) {
-        write_stderr(&format!("error: {message}\n"));
+        write_message("error", message);
         if let Some(hint) = hint {
-            write_stderr(&format!("hint: {hint}\n"));
+            write_message("hint", hint);
+        }
+    }
+
+    /// A tool's text for stdout: as it is for programs, and unable to steer a terminal.
+    pub(crate) fn foreign<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match std::io::stdout().is_terminal() {
+            true => Cow::Owned(harmless(text)),
+            false => Cow::Borrowed(text),
         }
     }
 
@@ -88,7 +104,7 @@ impl Printer {
 
     pub(crate) fn warning(&self, message: &str) {
         if !self.quiet {
-            write_stderr(&format!("warning: {message}\n"));
+            write_message("warning", message);
         }
     }
 
@@ -144,6 +160,20 @@ impl Out {
             self.line(line.trim_end());
         }
     }
+}
+
+/// A message may quote a tool or a server, so what it has of theirs must not steer a terminal.
+fn write_message(kind: &str, message: &str) {
+    match std::io::stderr().is_terminal() {
+        true => write_stderr(&format!("{kind}: {}\n", harmless(message))),
+        false => write_stderr(&format!("{kind}: {message}\n")),
+    }
+}
+
+/// Line by line, so that line breaks stay what they are.
+fn harmless(text: &str) -> String {
+    let lines = text.split('\n').map(|line| cleaned(line.strip_suffix('\r').unwrap_or(line)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn write_stdout(bytes: &[u8]) {

@@ -1,13 +1,14 @@
 //! `pinza mcp diff` and `pinza mcp accept`: what servers show that nobody has looked at yet.
 
 use pinza::{
+    ToolError,
     core::visible,
-    mcp::client::{Change, SeenTool, Upstream},
+    mcp::client::{Change, Origin, Record, SeenTool, Upstream},
 };
 use serde_json::{Value, json};
 
 use super::{Done, Global, Result, Session, confirmed, known, open_with_browser, runtime, test};
-use crate::terminal::{Out, Printer};
+use crate::terminal::{Out, Printer, is_interactive};
 
 pub(super) fn diff(global: &Global, printer: &Printer, name: Option<&str>) -> Result {
     let session = Session::open(global)?;
@@ -18,10 +19,11 @@ pub(super) fn diff(global: &Global, printer: &Printer, name: Option<&str>) -> Re
     };
     let mut found = Vec::new();
     for upstream in upstreams {
-        let changes = match upstream.record().map_err(|error| anyhow::anyhow!(error))? {
-            Some(record) => record.changes(),
-            None => Vec::new(),
-        };
+        let record = upstream.record().map_err(|error| anyhow::anyhow!(error))?;
+        let changes = record.as_ref().map(Record::changes).unwrap_or_default();
+        if let Some(record) = record.filter(|_| !changes.is_empty()) {
+            upstream.note_looked(&record).map_err(|error| anyhow::anyhow!(error))?;
+        }
         let is_new = upstream.is_held();
         if is_new || !changes.is_empty() {
             found.push((upstream, is_new, changes));
@@ -34,6 +36,7 @@ pub(super) fn diff(global: &Global, printer: &Printer, name: Option<&str>) -> Re
                     "name": upstream.spec().name.as_str(),
                     "new": is_new,
                     "launch": upstream.spec().launch.shown(),
+                    "directory": upstream.spec().launch.directory().map(|path| path.display().to_string()),
                     "changes": changes.iter().map(as_json).collect::<Vec<_>>(),
                 })
             };
@@ -56,11 +59,21 @@ fn print(out: &mut Out, upstream: &Upstream, is_new: bool, changes: &[Change]) {
     out.heading(&format!("{name}:"));
     if is_new {
         out.line(&format!("  new in this project; it would start: {}", upstream.spec().launch.shown()));
+        print_directory(out, upstream);
     }
     for change in changes {
         print_change(out, change);
     }
     out.line(&format!("  Accept it with: pinza mcp accept {name}"));
+}
+
+/// Where a project's server is started is the project's choice, so a person sees it.
+fn print_directory(out: &mut Out, upstream: &Upstream) {
+    if let (Origin::Project(_), Some(directory)) =
+        (&upstream.spec().origin, upstream.spec().launch.directory())
+    {
+        out.line(&format!("  in: {}", visible(&directory.display().to_string())));
+    }
 }
 
 fn print_change(out: &mut Out, change: &Change) {
@@ -133,14 +146,19 @@ fn as_json(change: &Change) -> Value {
     }
 }
 
-/// Accepts what was seen last. A project's new server is started for the first time, once somebody has said yes.
+/// Accepts what a person was shown. A project's new server is started for the first time, once somebody has said yes.
+///
+/// Somebody at the terminal sees the change here and is asked. A script, or whoever said yes beforehand, has looked with
+/// `diff`: if the server shows something else since then, nothing is accepted.
 pub(super) fn accept(global: &Global, printer: &Printer, name: &str) -> Result {
     let session = open_with_browser(global)?;
     let upstream = known(&session, name)?;
     if upstream.is_held() {
-        let launch = upstream.spec().launch.shown();
-        printer.text(|out| out.line(&format!("{name} would start: {launch}")));
-        confirmed(global, "Start it and accept its tools?")?;
+        printer.text(|out| {
+            out.line(&format!("{name} would start: {}", upstream.spec().launch.shown()));
+            print_directory(out, upstream);
+        });
+        confirmed(global, "Start it, to see its tools?")?;
         let runtime = runtime()?;
         let contact = runtime.block_on(upstream.contact());
         runtime.shutdown_background();
@@ -152,13 +170,36 @@ pub(super) fn accept(global: &Global, printer: &Printer, name: &str) -> Result {
             }
         }
     }
-    let held =
-        upstream.record().map_err(|error| anyhow::anyhow!(error))?.map_or(0, |record| record.changes().len());
-    let record = upstream.accept().map_err(|error| anyhow::anyhow!(error))?;
+    let shown = upstream.record().map_err(|error| anyhow::anyhow!(error))?.unwrap_or_default();
+    let changes = shown.changes();
+    let asks = !global.yes && !printer.is_json() && is_interactive();
+    if !asks && shown.changed_since_looked() {
+        let message = format!("{name} changed again since you looked; nothing was accepted");
+        let hint = format!("Look at it with: pinza mcp diff {name}");
+        return Err(ToolError::validation(message).hint(hint).into());
+    }
+    if !changes.is_empty() {
+        printer.text(|out| {
+            out.heading(&format!("{name}:"));
+            changes.iter().for_each(|change| print_change(out, change));
+        });
+        if asks {
+            confirmed(global, "Accept this?")?;
+        }
+    }
+    let record = upstream.accept(&shown).map_err(|error| anyhow::anyhow!(error))?;
     let tools = record.accepted.as_ref().map_or(0, |face| face.tools.len());
     printer.json_or(
-        || json!({ "status": "success", "name": name, "accepted": held, "tools": tools }),
-        |out| match held {
+        || {
+            json!({
+                "status": "success",
+                "name": name,
+                "accepted": changes.len(),
+                "changes": changes.iter().map(as_json).collect::<Vec<_>>(),
+                "tools": tools,
+            })
+        },
+        |out| match changes.len() {
             0 => out.line(&format!("Nothing of {name} was held.")),
             _ => out.line(&format!("Accepted: {name}, {tools} tools")),
         },

@@ -40,8 +40,35 @@ pub(super) fn with_server(text: &str, name: &str, server: &Value) -> Result<Stri
     Ok(changed)
 }
 
-/// The lines that come and go. Those that stay are not shown: such files hold secrets.
-pub(super) fn shown(old: &str, new: &str) -> Vec<String> {
+/// `mcpServers.NAME` as it stands in a text.
+pub(super) fn server(text: &str, name: &str) -> Option<Value> {
+    let whole: Value = serde_json::from_str(text).ok()?;
+    whole.get(SERVERS)?.get(name).cloned()
+}
+
+/// The lines of one entry that come and go. Nothing else of the file is shown, and no variable's value: such files hold
+/// secrets.
+pub(super) fn shown(text: &str, name: &str, new: &Value) -> Vec<String> {
+    let style = Style::of(text);
+    let written = |server: &Value| {
+        let entry = style.write(&without_values(server), 2);
+        format!("{}{}: {entry}", style.unit.repeat(2), json!(name))
+    };
+    let old = server(text, name).map(|old| written(&old)).unwrap_or_default();
+    differing_lines(&old, &written(new))
+}
+
+fn without_values(server: &Value) -> Value {
+    let mut server = server.clone();
+    for table in ["env", "headers"] {
+        if let Some(values) = server.get_mut(table).and_then(Value::as_object_mut) {
+            values.values_mut().for_each(|value| *value = "…".into());
+        }
+    }
+    server
+}
+
+fn differing_lines(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let start = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
     let behind = old[start..].iter().rev().zip(new[start..].iter().rev());
@@ -200,8 +227,18 @@ mod tests {
 
     #[test]
     fn only_what_changes_is_shown() {
-        let old = "{\n  \"secret\": 1,\n  \"b\": 2\n}";
-        let new = "{\n  \"secret\": 1,\n  \"b\": 3\n}";
-        assert_eq!(shown(old, new), ["-   \"b\": 2", "+   \"b\": 3"]);
+        let new = json!({"command": "p", "env": {"KEY": "hidden"}});
+        let expected = [
+            "+     \"pinza\": {",
+            "+       \"command\": \"p\",",
+            "+       \"env\": {",
+            "+         \"KEY\": \"…\"",
+        ];
+        for old in ["", "{\"mcpServers\":{\"x\":{\"env\":{\"T\":\"hidden\"}}}}", "{\n  \"t\": \"hidden\"\n}"]
+        {
+            assert_eq!(shown(old, "pinza", &new)[..4], expected, "{old}");
+        }
+        let old = "{\"mcpServers\":{\"pinza\":{\"command\":\"o\",\"env\":{\"KEY\":\"hidden\"}}}}";
+        assert_eq!(shown(old, "pinza", &new), ["-       \"command\": \"o\",", "+       \"command\": \"p\","]);
     }
 }

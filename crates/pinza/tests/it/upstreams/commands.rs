@@ -8,7 +8,10 @@ use std::{
 use serde_json::json;
 
 use super::{PATIENCE, add, command, configured, with_fixture};
-use crate::support::{check, check_call, fine, pinza, refused};
+use crate::{
+    approval::Terminal,
+    support::{check, check_call, fine, pinza, refused},
+};
 
 #[test]
 fn a_server_is_a_group() {
@@ -48,6 +51,19 @@ fn results_keep_their_shape() {
     check_call(&pinza, &["fix__nothing"], Err(("tool_not_found", "[..]")));
     let schema = fine(&pinza, &["--json", "tools", "show", "fix__sum"]).json();
     assert_eq!(schema["parameters"]["required"], json!(["numbers"]));
+}
+
+#[test]
+fn what_a_server_says_does_not_steer_a_terminal() {
+    let pinza = with_fixture(&[]);
+    let text = "text=a\u{1b}[2J\u{1b}]0;b\u{7}\nc";
+    for tool in ["fix__echo", "fix__fail"] {
+        let (_, screen, _) = Terminal::start_whole(&pinza, &["call", tool, text]).end();
+        assert!(screen.contains("a\\u{1b}[2J\\u{1b}]0;b\\u{7}\r\nc"), "{screen:?}");
+        assert!(!screen.contains('\u{1b}'), "{screen:?}");
+    }
+    // A program gets it as it is.
+    assert_eq!(fine(&pinza, &["call", "fix__echo", text]).stdout, format!("{}\n", &text[5..]));
 }
 
 #[test]

@@ -6,7 +6,10 @@ use pinza_testkit::Program;
 use serde_json::{Value, json};
 
 use super::{add, command};
-use crate::support::{check, check_call, fine, pinza};
+use crate::{
+    approval::Terminal,
+    support::{check, check_call, fine, pinza},
+};
 
 fn tool(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description, "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}})
@@ -46,9 +49,38 @@ fn a_changed_tool_waits_for_a_person() {
 ";
     check(&pinza, &["mcp", "diff"], 0, diff, "");
     check(&pinza, &["mcp", "list"], 0, "  fix  2 tools, 1 change held  [..]\n", "");
-    check(&pinza, &["mcp", "accept", "fix"], 0, "Accepted: fix, 2 tools\n", "");
+    let accepted = diff.replace("  Accept it with: pinza mcp accept fix\n", "Accepted: fix, 2 tools\n");
+    check(&pinza, &["mcp", "accept", "fix"], 0, &accepted, "");
     check(&pinza, &["mcp", "diff", "fix"], 0, "Nothing is held.\n", "");
     check_call(&pinza, &["fix__echo", "text=a"], Ok("a"));
+}
+
+#[test]
+fn what_is_accepted_is_what_was_shown() {
+    let pinza = pinza();
+    let write = changing(&pinza, json!([tool("echo", "d")]));
+    let change = |description: &str| {
+        write(json!([tool("echo", description)]));
+        check_call(&pinza, &["fix__echo", "text=a"], Err(("tool_not_available", "[..]so it is held")));
+    };
+    change("harmless");
+    fine(&pinza, &["mcp", "diff", "fix"]);
+    change("evil");
+    let stderr = "error: validation_error: fix changed again since you looked; nothing was accepted\nhint: Look at it with: pinza mcp diff fix\n";
+    for flags in [&[][..], &["--yes"]] {
+        check(&pinza, &[flags, &["mcp", "accept", "fix"]].concat(), 1, "", stderr);
+    }
+    check_call(&pinza, &["fix__echo", "text=a"], Err(("tool_not_available", "[..]so it is held")));
+    fine(&pinza, &["mcp", "diff"]);
+    let accepted = fine(&pinza, &["--json", "mcp", "accept", "fix"]).json();
+    assert_eq!(accepted["changes"][0]["new"]["description"], "evil", "{accepted}");
+    // Somebody who did not look before sees it now, and is asked where there is a terminal.
+    change("other");
+    let terminal = Terminal::start_whole(&pinza, &["mcp", "accept", "fix"]);
+    let (code, screen, _) = terminal.shows("Accept this? [y] yes   [n] no: ", 1).answer("n\n").end();
+    assert!(code == Some(1) && screen.contains("+ other"), "{screen}");
+    let run = fine(&pinza, &["mcp", "accept", "fix"]);
+    assert!(run.stdout.contains("+ other") && run.stdout.ends_with("Accepted: fix, 1 tools\n"), "{run:?}");
 }
 
 #[test]
@@ -118,7 +150,7 @@ fn a_projects_server_is_not_started_before_it_is_accepted() {
         &pinza,
         &["mcp", "accept", "theirs"],
         1,
-        "theirs would start: node [..]\n",
+        "theirs would start: node [..]\n  in: [..]/workspace\n",
         "error: permission_denied: Nothing was changed, [..]\nhint: Say yes with --yes.\n",
     );
     assert!(!count.exists(), "nothing was started");
@@ -129,6 +161,18 @@ fn a_projects_server_is_not_started_before_it_is_accepted() {
     project("env = { MODE = \"evil\" }\n");
     check_call(&pinza, &["theirs__echo", "text=a"], Err(("tool_not_found", "[..]")));
     check(&pinza, &["mcp", "list"], 0, "  theirs  held, as it is new in this project  [..]\n", "");
+    // Where it starts is shown, and lies inside.
+    project("directory = \"sub\"\n");
+    let diff = fine(&pinza, &["mcp", "diff", "theirs"]).stdout;
+    assert!(diff.contains("  in: ") && diff.contains("/workspace/sub\n"), "{diff}");
+    std::os::unix::fs::symlink("/tmp", pinza.workspace().join("away")).unwrap();
+    for outside in ["/tmp", "../..", "sub/../../x", "away"] {
+        project(&format!("directory = \"{outside}\"\n"));
+        let list = fine(&pinza, &["--json", "tools", "list"]).json();
+        let reason = "a project's server starts below the workspace";
+        assert!(list["problems"].to_string().contains(reason), "{outside}: {list}");
+        assert_eq!(pinza.run(&["--yes", "mcp", "accept", "theirs"]).code, Some(1), "{outside}");
+    }
     // And it does not get at variables.
     project("env = { KEY = \"${env.KEY}\" }\n");
     let list = fine(&pinza, &["--json", "tools", "list"]).json();

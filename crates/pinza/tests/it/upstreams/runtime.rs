@@ -353,7 +353,8 @@ async fn tools_change(options: &[&str]) {
     };
     assert!(message.ends_with("so it is held"), "{message}");
     // Accepted elsewhere, it is callable here as well; after a reload models read the new words.
-    world.pinza.upstreams().get("fix").unwrap().accept().unwrap();
+    let upstream = world.pinza.upstreams().get("fix").unwrap();
+    upstream.accept(&upstream.record().unwrap().unwrap()).unwrap();
     assert_eq!(world.call("fix__echo", json!({"text": "x"})).await.as_deref(), Ok("x"));
     let reload = tokio::task::block_in_place(|| world.pinza.reload());
     assert_eq!(reload.changed, ["fix__echo"]);
