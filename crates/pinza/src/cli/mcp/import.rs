@@ -1,39 +1,50 @@
 //! `pinza mcp import`: the servers of another program become Pinza's, their secrets encrypted.
+//!
+//! Two passes: first every server is read, then variables get their names. Only then it is known which names servers ask
+//! for by themselves, and no server may come to another one's secret by its name.
+
+mod convert;
+mod secrets;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use pinza::{
-    ToolError,
+    Pinza, ToolError,
     core::{ErrorKind, visible},
     host::secrets::VariableStore,
-    mcp::client::{Origin, UpstreamName},
 };
-use serde_json::{Map, Value, json};
-use toml_edit::{Array, Item, Table};
+use serde_json::{Value, json};
+use toml_edit::{Item, Table};
 
-use super::{Done, Global, Result, add, agents, confirmed, home};
+use self::{
+    convert::{Converted, convert},
+    secrets::{Names, masked},
+};
+use super::{Done, Global, Result, Session, add, agents, confirmed, home};
 use crate::{
     cli::{args::Agent, env},
-    config::ConfigFile,
+    config::{Config, ConfigFile},
     terminal::Printer,
-    upstreams::ServerTable,
 };
 
 /// What is taken over, and what is not.
 #[derive(Default)]
 struct Plan {
-    servers: Vec<(String, Table)>,
+    servers: Vec<Converted>,
     /// To be kept encrypted: name, value.
     secrets: Vec<(String, String)>,
     /// Variables that the other program takes from its environment.
     wanted: Vec<String>,
     left_out: Vec<String>,
+    /// What is different from how it was.
+    notes: Vec<String>,
 }
 
 pub(super) fn run(global: &Global, printer: &Printer, agent: Agent, file: Option<PathBuf>) -> Result {
     let home = home(global)?;
     let config = ConfigFile::read(home.config_file())?.config;
+    let session = Session::open(global)?;
     let mut plan = Plan::default();
     let mut read = Vec::new();
     for path in files(agent, file)? {
@@ -42,26 +53,30 @@ pub(super) fn run(global: &Global, printer: &Printer, agent: Agent, file: Option
             continue;
         }
         for (name, server) in agents::servers(&path, &text)? {
-            plan.take(&name, &server, |known| config.mcp.servers.contains_key(known));
+            plan.take(&name, &server, &config, &session.pinza);
         }
+        plan.notes.extend(of_projects(&path, &text));
         read.push(path.display().to_string());
     }
     if read.is_empty() {
         let message = format!("{} has no configuration here", agent.name());
         return Err(ToolError::new(ErrorKind::NotFound, message).hint("Name the file with --file.").into());
     }
+    let store = env::open(&home)?;
+    plan.name_secrets(global, &config, &store)?;
     printer.text(|out| {
         plan.toml().lines().for_each(|line| out.line(&format!("+ {line}")));
         plan.secrets
             .iter()
             .for_each(|(name, _)| out.line(&format!("{name} is kept encrypted, as with `pinza env set`")));
         plan.left_out.iter().for_each(|text| out.line(&format!("Left out: {text}")));
+        plan.notes.iter().for_each(|text| out.line(&format!("Note: {text}")));
     });
     if !plan.servers.is_empty() {
         confirmed(global, &format!("Write this to {}?", home.config_file().display()))?;
-        plan.write(&env::open(&home)?, &home.config_file())?;
+        plan.write(&store, &home.config_file())?;
     }
-    let names: Vec<&str> = plan.servers.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = plan.servers.iter().map(|server| server.name.as_str()).collect();
     printer.json_or(
         || {
             json!({
@@ -71,6 +86,7 @@ pub(super) fn run(global: &Global, printer: &Printer, agent: Agent, file: Option
                 "kept": plan.secrets.iter().map(|(name, _)| name).collect::<Vec<_>>(),
                 "wanted": plan.wanted,
                 "leftOut": plan.left_out,
+                "notes": plan.notes,
             })
         },
         |out| {
@@ -98,87 +114,82 @@ fn files(agent: Agent, file: Option<PathBuf>) -> Result<Vec<PathBuf>> {
     })
 }
 
+/// Claude Code keeps servers for single projects in the same file. They are for those directories and no others, so
+/// they are told and not taken.
+fn of_projects(path: &Path, text: &str) -> Vec<String> {
+    let Ok(whole) = serde_json::from_str::<Value>(text) else { return Vec::new() };
+    let Some(projects) = whole.get("projects").and_then(Value::as_object) else { return Vec::new() };
+    let told = |(directory, project): (&String, &Value)| {
+        let servers = project.get("mcpServers")?.as_object().filter(|servers| !servers.is_empty())?;
+        let names: Vec<String> = servers.keys().map(|name| visible(name)).collect();
+        Some(format!(
+            "not taken over, as {} has them for {} only: {}",
+            path.display(),
+            visible(directory),
+            names.join(", ")
+        ))
+    };
+    projects.iter().filter_map(told).collect()
+}
+
 impl Plan {
-    fn take(&mut self, written: &str, server: &Value, is_taken: impl Fn(&str) -> bool) {
+    fn take(&mut self, written: &str, server: &Value, config: &Config, pinza: &Pinza) {
         let shown = visible(written);
-        match self.convert(written, server) {
+        let converted = convert(written, server).and_then(|converted| {
+            let name = &converted.name;
+            let is_known = self.servers.iter().any(|known| known.name == *name);
+            if is_known || config.mcp.servers.contains_key(name) {
+                return Err(format!("there is a server '{name}' already"));
+            }
+            // As `mcp add` refuses it.
+            if pinza.snapshot().group(name).is_some() {
+                return Err(format!("there is a group '{name}' already"));
+            }
+            Ok(converted)
+        });
+        match converted {
             Err(reason) => self.left_out.push(format!("{shown}: {reason}")),
-            Ok((name, _)) if is_taken(&name) || self.servers.iter().any(|(known, _)| *known == name) => {
-                self.left_out.push(format!("{shown}: there is a server '{name}' already"));
-            }
-            Ok((name, entry)) => {
-                let entry = self.resolve(&name, entry);
-                self.servers.push((name, entry));
+            Ok(converted) => {
+                self.wanted.extend(converted.wanted.iter().cloned());
+                self.notes.extend(converted.notes.iter().map(|note| format!("{}: {note}", converted.name)));
+                self.servers.push(converted);
             }
         }
     }
 
-    /// The name and the entry, with values as the other program has them.
-    fn convert(&self, written: &str, server: &Value) -> std::result::Result<(String, Table), String> {
-        let name: String = written
-            .to_lowercase()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
-            .collect();
-        let name = name.trim_matches(['-', '_']).to_owned();
-        UpstreamName::new(&name)?;
-        let text = |key: &str| server.get(key).and_then(Value::as_str);
-        let mut entry = Table::new();
-        match (text("command"), text("url")) {
-            (Some(command), _) => {
-                let arguments: Vec<&str> =
-                    server["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-                let is_pinza = Path::new(command).file_name().is_some_and(|file| file == "pinza");
-                if is_pinza && arguments.contains(&"serve") {
-                    return Err("it is Pinza itself".into());
+    /// Values become references to variables that are kept from now on.
+    fn name_secrets(&mut self, global: &Global, config: &Config, store: &VariableStore) -> Result<()> {
+        let mut names = Names::default();
+        for (name, value) in store.all().map_err(|error| anyhow!("{error}"))? {
+            names.known(&name, value.expose());
+        }
+        // These are looked up first.
+        for (name, value) in config.env.iter().chain(global.env.iter().map(|(name, value)| (name, value))) {
+            names.known(name, value);
+        }
+        self.wanted.sort();
+        self.wanted.dedup();
+        self.wanted.retain(|name| !names.is_known(name));
+        self.wanted.iter().for_each(|name| names.reserve(name));
+        for server in &mut self.servers {
+            for (table, key, value) in &server.values {
+                let name = names.keep(&server.name, key, value);
+                let entry = server.entry.get_mut(table).and_then(Item::as_inline_table_mut);
+                if let Some(place) = entry.and_then(|entry| entry.get_mut(key)) {
+                    *place = format!("${{env.{name}}}").into();
                 }
-                let words = std::iter::once(command).chain(arguments);
-                entry.insert("command", Item::Value(words.collect::<Array>().into()));
-                add::insert_pairs(&mut entry, "env", pairs(&server["env"]));
-            }
-            (None, Some(_)) if text("type") == Some("sse") => {
-                return Err("it speaks the old HTTP+SSE transport, which has no successor here".into());
-            }
-            (None, Some(url)) => {
-                entry.insert("url", url.into());
-                add::insert_pairs(&mut entry, "headers", pairs(&server["headers"]));
-            }
-            (None, None) => return Err("it has neither command nor url".into()),
-        }
-        let checked: ServerTable =
-            toml_edit::de::from_str(&entry.to_string()).map_err(|error| error.to_string())?;
-        checked.spec(&name, Path::new("/"), Origin::User).map_err(|error| format!("{error:#}"))?;
-        Ok((name, entry))
-    }
-
-    /// Values become references: to a variable that is kept now, or to one that somebody has to set.
-    fn resolve(&mut self, server: &str, mut entry: Table) -> Table {
-        for table in ["env", "headers"] {
-            let Some(values) = entry.get_mut(table).and_then(Item::as_inline_table_mut) else { continue };
-            for (key, value) in values.iter_mut() {
-                let Some(text) = value.as_str() else { continue };
-                let reference = match environment_references(text) {
-                    Some((reference, names)) => {
-                        self.wanted.extend(names);
-                        reference
-                    }
-                    None => {
-                        let name = variable_name(server, key.get());
-                        self.secrets.push((name.clone(), text.to_owned()));
-                        format!("${{env.{name}}}")
-                    }
-                };
-                *value = reference.into();
             }
         }
-        entry
+        self.secrets = names.into_new();
+        Ok(())
     }
 
+    /// For people to see: what looks like a secret is not in it.
     fn toml(&self) -> String {
         let mut document = toml_edit::DocumentMut::new();
-        for (name, entry) in &self.servers {
+        for server in &self.servers {
             // An empty document takes every table.
-            let _ = add::insert(&mut document, name, entry.clone());
+            let _ = add::insert(&mut document, &server.name, masked(&server.entry));
         }
         document.to_string()
     }
@@ -188,60 +199,12 @@ impl Plan {
             store.set(name, value).map_err(|error| anyhow!("{error}"))?;
         }
         ConfigFile::edit(config.to_owned(), |document| {
-            self.servers.iter().try_for_each(|(name, entry)| add::insert(document, name, entry.clone()))
+            let insert = |server: &Converted| {
+                let entry: Table = server.entry.clone();
+                add::insert(document, &server.name, entry)
+            };
+            self.servers.iter().try_for_each(insert)
         })?;
         Ok(())
-    }
-}
-
-fn pairs(value: &Value) -> impl Iterator<Item = (String, String)> {
-    let none = Map::new();
-    let object = value.as_object().unwrap_or(&none).clone();
-    object.into_iter().map(|(name, value)| match value {
-        Value::String(text) => (name, text),
-        other => (name, other.to_string()),
-    })
-}
-
-/// `${NAME}`, `${NAME:-default}` and `${env:NAME}` as ours, and the names; none where the text has none of them.
-fn environment_references(text: &str) -> Option<(String, Vec<String>)> {
-    let (mut written, mut names) = (String::new(), Vec::new());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let (inner, behind) = after.split_once('}')?;
-        let name = inner.strip_prefix("env:").unwrap_or(inner);
-        let name = name.split_once(":-").map_or(name, |(name, _)| name);
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            return None;
-        }
-        written.push_str(&format!("{before}${{env.{name}}}"));
-        names.push(name.to_owned());
-        rest = behind;
-    }
-    written.push_str(rest);
-    (!names.is_empty()).then_some((written, names))
-}
-
-fn variable_name(server: &str, key: &str) -> String {
-    let plain = |text: &str| -> String {
-        text.to_uppercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-    };
-    let (server, key) = (plain(server), plain(key));
-    if key.starts_with(&server) { key } else { format!("{server}_{key}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_to_the_environment_stay_references() {
-        let ours = |text: &str| environment_references(text).map(|(text, _)| text);
-        assert_eq!(ours("Bearer ${TOKEN}").as_deref(), Some("Bearer ${env.TOKEN}"));
-        assert_eq!(ours("${env:A}${B:-x}").as_deref(), Some("${env.A}${env.B}"));
-        assert_eq!(ours("sk-123"), None);
-        assert_eq!(ours("${input:key}"), None);
-        assert_eq!(variable_name("my-db", "url"), "MY_DB_URL");
-        assert_eq!(variable_name("github", "GITHUB_TOKEN"), "GITHUB_TOKEN");
     }
 }

@@ -29,7 +29,10 @@ fn an_agent_comes_to_know_pinza() {
         let entry = &read["mcpServers"]["pinza"];
         assert!(entry["command"].as_str().unwrap().ends_with("/pinza"), "{entry}");
         let workspace = pinza.directory().join("here").display().to_string();
-        assert_eq!(entry["args"], json!(["--workspace", workspace, "serve", "--stdio"]));
+        assert_eq!(
+            entry["args"],
+            json!(["--home", pinza.home(), "--workspace", workspace, "serve", "--stdio"])
+        );
         assert_eq!(read["mcpServers"]["other"], json!({"command": "x"}));
         check(
             &pinza,
@@ -94,4 +97,114 @@ env = { GITHUB_TOKEN = \"${env.GITHUB_TOOLS_GITHUB_TOKEN}\", HOST = \"${env.GH_H
         "",
         "error: not_found: Cursor has no configuration here\nhint: Name the file with --file.\n",
     );
+}
+
+#[test]
+fn an_entry_has_what_was_said_and_keeps_what_it_had() {
+    let pinza = pinza();
+    let path = pinza.directory().join(".cursor/mcp.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let before = json!({"mcpServers": {
+        "pinza": {"command": "old", "args": [], "env": {"MINE": "k3pt"}},
+        "other": {"command": "x", "env": {"TOKEN": "s3cret"}},
+    }});
+    fs::write(&path, before.to_string()).unwrap();
+    let flags =
+        ["--yes", "--json", "--tools", "t", "--allow", "net,exec", "--deny", "browser", "--allow-override"];
+    let run = fine(&pinza, &[&flags[..], &["mcp", "install", "cursor"]].concat());
+    assert!(!run.stdout.contains("s3cret") && !run.stdout.contains("k3pt"), "{run:?}");
+    assert!(run.json()["change"].to_string().contains("--allow-override"), "{run:?}");
+    let after: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let tools = pinza.directory().join("t");
+    let arguments = json!([
+        "--home",
+        pinza.home(),
+        "--tools",
+        tools,
+        "--allow",
+        "net,exec",
+        "--deny",
+        "browser",
+        "--allow-override",
+        "serve",
+        "--stdio"
+    ]);
+    let entry = &after["mcpServers"]["pinza"];
+    assert_eq!((&entry["args"], &entry["env"]), (&arguments, &json!({"MINE": "k3pt"})));
+    assert_eq!(after["mcpServers"]["other"], before["mcpServers"]["other"]);
+    let stderr = "error: validation_error: --env A would stand in the agent's file in plain text; nothing was changed\nhint: Keep it encrypted with: pinza env set A\n";
+    check(&pinza, &["--yes", "--env", "A=b", "mcp", "install", "cursor"], 1, "", stderr);
+}
+
+#[test]
+fn a_neighbours_line_is_not_shown() {
+    let pinza = pinza();
+    let path = pinza
+        .put("theirs.json", "{\n  \"mcpServers\": {\n    \"x\": {\"env\": {\"T\": \"s3cret\"}}\n  }\n}\n");
+    let run = fine(&pinza, &["--yes", "mcp", "install", "cursor", "--file", path.to_str().unwrap()]);
+    assert!(run.stdout.contains("+     \"pinza\": {") && !run.stdout.contains("s3cret"), "{run:?}");
+}
+
+#[test]
+fn a_servers_secret_stays_its_own() {
+    let pinza = pinza();
+    pinza.run_with_input(&["env", "set", "WIKI_TOKEN"], "mine");
+    let token = |name: &str, value: &str| json!({"command": "x", "env": {name: value}});
+    let theirs = json!({"mcpServers": {
+        "git": token("GITHUB_TOKEN", "secret-of-git"),
+        "github": token("GITHUB_TOKEN", "secret-of-github"),
+        "wiki": token("WIKI_TOKEN", "secret-of-wiki"),
+        "db": token("DB_URL", "secret-of-db"),
+        // Asks for a variable by a name that another server's secret would get.
+        "nosy": token("A", "${DB_URL}"),
+    }});
+    let path = pinza.put("theirs.json", theirs.to_string());
+    let run = fine(&pinza, &["--yes", "--json", "mcp", "import", "cursor", "--file", path.to_str().unwrap()])
+        .json();
+    let kept = json!(["GIT_GITHUB_TOKEN", "GITHUB_TOKEN", "WIKI_WIKI_TOKEN", "DB_DB_URL"]);
+    assert_eq!((&run["kept"], &run["wanted"]), (&kept, &json!(["DB_URL"])), "{run}");
+    let config = fs::read_to_string(pinza.config_file()).unwrap();
+    for entry in
+        ["${env.GIT_GITHUB_TOKEN}", "${env.GITHUB_TOKEN}", "${env.WIKI_WIKI_TOKEN}", "${env.DB_DB_URL}"]
+    {
+        assert!(config.contains(entry), "{entry}: {config}");
+    }
+}
+
+#[test]
+fn what_cannot_be_taken_over_is_said() {
+    let pinza = pinza();
+    let theirs = json!({
+        "mcpServers": {
+            "ports": {"command": "x", "args": ["--port", 8080, true], "cwd": "/data", "env": {"MODE": "${MODE:-prod}"}},
+            "off": {"command": "x", "disabled": true},
+            "odd": {"command": "x", "args": [{"a": 1}]},
+            "refers": {"command": "x", "args": ["${DIR}"]},
+            "asks": {"command": "x", "env": {"K": "${input:key}"}},
+            "fs": {"command": "x"},
+            "open": {"command": "x", "args": ["--api-key", "s3cret"], "timeout": 5},
+        },
+        "projects": {"/p": {"mcpServers": {"one": {"command": "x"}, "two": {"command": "x"}}}, "/q": {}},
+    });
+    fs::write(pinza.directory().join(".claude.json"), theirs.to_string()).unwrap();
+    let text = fine(&pinza, &["--yes", "mcp", "import", "claude-code"]).stdout;
+    for part in [
+        "command = [\"x\", \"--port\", \"8080\", \"true\"]",
+        "directory = \"/data\"",
+        "env = { MODE = \"${env.PORTS_MODE}\" }",
+        "Left out: off: it is switched off there",
+        "Left out: odd: args[0] is neither text nor a number",
+        "Left out: refers: its args[0] refers to ${DIR}; ",
+        "Left out: asks: its env.K refers to ${input:key}, ",
+        "Left out: fs: there is a group 'fs' already",
+        "Note: ports: MODE has its default now",
+        "Note: open: not taken over, as Pinza has no such setting: timeout",
+        "Note: open: its command or address seems to hold a secret",
+        "/.claude.json has them for /p only: one, two",
+        "Added: ports, open.",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("s3cret"), "{text}");
+    assert!(fs::read_to_string(pinza.config_file()).unwrap().contains("s3cret"));
 }
