@@ -15,19 +15,23 @@ use std::{
 
 use bytes::{Buf as _, BytesMut};
 use rmcp::{
-    ErrorData, RoleClient,
+    RoleClient,
     model::{
-        CallToolRequestParams, CallToolResult, ClientJsonRpcMessage, ClientRequest, NumberOrString,
-        RequestId, ServerJsonRpcMessage, ServerResult,
+        CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, NumberOrString, RequestId,
+        ServerJsonRpcMessage, ServerResult,
     },
     service::{RxJsonRpcMessage, ServiceError, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 use tokio::{net::unix::pipe, sync::oneshot};
 
-use super::{MESSAGE_LIMIT, stdio::Log};
+use super::{
+    MESSAGE_LIMIT,
+    stdio::Log,
+    unread::{self, Answer},
+};
 use crate::{
     lines::{Line, LineReader, refusal},
     object::Object,
@@ -92,26 +96,6 @@ impl Serialize for Meta<'_> {
         }
         map.end()
     }
-}
-
-/// What a line says that answers something. Some servers write numbers as texts.
-#[derive(Deserialize)]
-struct Answer<'a> {
-    id: RequestId,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    method: Option<serde::de::IgnoredAny>,
-}
-
-/// A call's result is told from others of its kind by these.
-#[derive(Deserialize)]
-struct Kind<'a> {
-    #[serde(rename = "resultType", borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
 }
 
 impl Wire {
@@ -220,23 +204,31 @@ impl Wire {
             return false;
         }
         let Ok(Object(answer)) = serde_json::from_slice::<Object<Answer<'_>>>(line) else { return false };
-        let number = match &answer.id {
-            NumberOrString::Number(number) => Some(*number),
-            NumberOrString::String(text) => text.parse().ok(),
-        };
-        let waiting =
-            number.filter(|_| answer.method.is_none()).and_then(|number| self.waiting().remove(&number));
-        let Some(tell) = waiting else { return false };
+        if answer.method.is_some() {
+            return false;
+        }
+        let Some(tell) = self.awaited(&answer.id) else { return false };
         // Whoever waited may have gone; and whatever the answer is, there will be no other.
-        let _ = tell.send(match (answer.result, answer.error) {
-            (Some(result), None) => read(result.get()),
-            (None, Some(error)) => Err(match serde_json::from_str::<ErrorData>(error.get()) {
-                Ok(error) => ServiceError::McpError(error),
-                Err(_) => ServiceError::UnexpectedResponse,
-            }),
-            _ => Err(ServiceError::UnexpectedResponse),
-        });
+        let _ = tell.send(answer.read().map_err(ServiceError::McpError));
         true
+    }
+
+    /// Whoever waits for the answer to a call past the SDK.
+    fn awaited(&self, id: &RequestId) -> Option<oneshot::Sender<Answered>> {
+        unread::number(id).and_then(|number| self.waiting().remove(&number))
+    }
+
+    /// What is to be said to the SDK of a line that is no message. A call past the SDK is told here.
+    fn unread(&self, line: &[u8]) -> Unread {
+        let Some((id, read)) = unread::answer(line) else { return Unread::NoAnswer };
+        if let Some(tell) = self.awaited(&id) {
+            let _ = tell.send(read.map_err(ServiceError::McpError));
+            return Unread::Settled;
+        }
+        Unread::ForSdk(Box::new(match read {
+            Ok(result) => ServerJsonRpcMessage::response(result, id),
+            Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
+        }))
     }
 
     fn close(&self) {
@@ -257,16 +249,12 @@ impl Wire {
     }
 }
 
-/// A result of a call, in any of its kinds.
-fn read(result: &str) -> Answered {
-    let is_complete = serde_json::from_str::<Kind<'_>>(result).is_ok_and(|found| {
-        found.content.is_some() && found.kind.is_none_or(|kind| kind.get() == "\"complete\"")
-    });
-    let read = match is_complete {
-        true => serde_json::from_str::<CallToolResult>(result).map(ServerResult::CallToolResult),
-        false => serde_json::from_str::<ServerResult>(result),
-    };
-    read.map_err(|_| ServiceError::UnexpectedResponse)
+/// What becomes of a line that is no message.
+enum Unread {
+    Settled,
+    /// An answer that was mended, or an error in its place.
+    ForSdk(Box<ServerJsonRpcMessage>),
+    NoAnswer,
 }
 
 impl Sent {
@@ -334,22 +322,35 @@ impl Transport<RoleClient> for Lines {
                 self.lines.clear();
                 continue;
             }
-            let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(line);
-            let refusal = if parsed.is_err() { refusal(line) } else { None };
+            let message = match serde_json::from_slice::<ServerJsonRpcMessage>(line) {
+                Ok(message) => message,
+                Err(_) => match self.wire.unread(line) {
+                    Unread::ForSdk(message) => *message,
+                    Unread::Settled => {
+                        self.lines.clear();
+                        continue;
+                    }
+                    // An answer is never answered; what else has no sense is.
+                    Unread::NoAnswer => {
+                        let refusal = if unread::is_answer(line) { None } else { refusal(line) };
+                        self.lines.clear();
+                        if let Some((error, id)) = refusal
+                            && let Ok(line) = serde_json::to_vec(&ClientJsonRpcMessage::error(error, id))
+                            && let Ok(pipe) = self.wire.queue(&line)
+                        {
+                            // Waited for, so that a server that only talks is not listened to; queued, so that it can
+                            // be given up.
+                            let _ = self.wire.write_all(&pipe).await;
+                        }
+                        continue;
+                    }
+                },
+            };
             self.lines.clear();
-            if let Some((error, id)) = refusal
-                && let Ok(line) = serde_json::to_vec(&ClientJsonRpcMessage::error(error, id))
-                && let Ok(pipe) = self.wire.queue(&line)
-            {
-                // Waited for, so that a server that only talks is not listened to; queued, so that it can be given up.
-                let _ = self.wire.write_all(&pipe).await;
+            if matches!(message, ServerJsonRpcMessage::Request(_)) {
+                self.wire.asks.store(true, Ordering::Relaxed);
             }
-            if let Ok(message) = parsed {
-                if matches!(message, ServerJsonRpcMessage::Request(_)) {
-                    self.wire.asks.store(true, Ordering::Relaxed);
-                }
-                return Some(message);
-            }
+            return Some(message);
         }
         self.wire.close();
         None
