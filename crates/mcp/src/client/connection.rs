@@ -67,7 +67,7 @@ pub struct Facts {
 pub(crate) struct StartError {
     pub(crate) message: String,
     pub(crate) log: String,
-    /// Whether the older handshake may help.
+    /// Whether it may take another greeting.
     pub(crate) hopeful: bool,
 }
 
@@ -85,11 +85,16 @@ impl Connection {
         last: Option<&str>,
     ) -> Result<Self, StartError> {
         let people = People::default();
-        let opening = Self::greet(spec, services, lifecycle(spec.revision, last), &people);
-        match within(spec.start_timeout, &people, opening).await? {
+        let first = lifecycle(spec.revision, last);
+        let other = match first {
+            // It may have become newer than it was.
+            ClientLifecycleMode::Initialize => lifecycle(spec.revision, None),
             // A server that dies of a question it does not know is asked in the old way.
+            _ => ClientLifecycleMode::Initialize,
+        };
+        match within(spec.start_timeout, &people, Self::greet(spec, services, first, &people)).await? {
             Err(error) if error.hopeful && spec.revision == Revision::Newest => {
-                let again = Self::greet(spec, services, ClientLifecycleMode::Initialize, &people);
+                let again = Self::greet(spec, services, other, &people);
                 within(spec.start_timeout, &people, again).await?
             }
             opened => opened,
@@ -129,7 +134,10 @@ impl Connection {
                 let (handler, calls, changed) = handler();
                 match handler.serve_with_lifecycle(transport, lifecycle).await {
                     Ok(running) => Ok(Self::of(running, calls, changed, None, people)),
-                    Err(error) => Err(StartError::new(greeting_error(&error))),
+                    Err(error) => Err(StartError {
+                        hopeful: refuses(&error),
+                        ..StartError::new(greeting_error(&error))
+                    }),
                 }
             }
         }
@@ -356,7 +364,27 @@ async fn not_greeted(error: &ClientInitializeError, process: &Process) -> StartE
             log,
             hopeful: false,
         },
-        None => StartError { message: greeting_error(error), log, hopeful: false },
+        None => StartError { message: greeting_error(error), log, hopeful: refuses(error) },
+    }
+}
+
+/// Whether the server answered one way of greeting, and said no. After both there is no third.
+fn refuses(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::JsonRpcError(_) => true,
+        ClientInitializeError::TransportError { error, .. } => {
+            let links =
+                std::iter::successors(Some(&*error.error as &(dyn std::error::Error + 'static)), |error| {
+                    error.source()
+                });
+            links.filter_map(|error| error.downcast_ref::<StreamableHttpError<LinkError>>()).any(|error| {
+                matches!(
+                    error,
+                    StreamableHttpError::HttpStatus(_) | StreamableHttpError::UnexpectedServerResponse(_)
+                )
+            })
+        }
+        _ => false,
     }
 }
 
