@@ -11,11 +11,12 @@ use std::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
+    time::Duration,
 };
 
 use bytes::{Buf as _, BytesMut};
 use rmcp::{
-    RoleClient,
+    ErrorData, RoleClient,
     model::{
         CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, NumberOrString, RequestId,
         ServerJsonRpcMessage, ServerResult,
@@ -25,7 +26,7 @@ use rmcp::{
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
-use tokio::{net::unix::pipe, sync::oneshot};
+use tokio::{net::unix::pipe, sync::oneshot, time::Instant};
 
 use super::{
     MESSAGE_LIMIT,
@@ -39,6 +40,10 @@ use crate::{
 
 /// Where the ids of calls begin; the SDK's own count from zero, and never get here.
 const FIRST: i64 = 1_000_000_000;
+/// How much may wait for a server that does not read. One message more than that is always taken, if none waits.
+const UNWRITTEN: usize = 32 << 20;
+/// A server that has not read for so long will not.
+const STANDSTILL: Duration = Duration::from_secs(60);
 const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Writes, and knows who waits for what.
@@ -47,6 +52,8 @@ pub(crate) struct Wire {
     pipe: Mutex<Option<Arc<pipe::Sender>>>,
     /// Bytes that are not written yet, whole lines of them. Std locks, held for a write that does not wait.
     unwritten: Mutex<BytesMut>,
+    /// When the pipe last took something, or had nothing to take.
+    moved: Mutex<Instant>,
     waiting: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
     next: AtomicI64,
     /// What a call says beside its name and arguments, written down already.
@@ -103,6 +110,7 @@ impl Wire {
         Self {
             pipe: Mutex::new(Some(Arc::new(pipe))),
             unwritten: Mutex::default(),
+            moved: Mutex::new(Instant::now()),
             waiting: Mutex::default(),
             next: AtomicI64::new(FIRST),
             meta: OnceLock::new(),
@@ -118,6 +126,9 @@ impl Wire {
         let params = Params { meta: Meta { token: number, rest }, call };
         let request = Request { jsonrpc: "2.0", id: number, method: "tools/call", params };
         let line = serde_json::to_vec(&request).ok()?;
+        if let Err(error) = self.has_room(line.len()) {
+            return Some(Err(error));
+        }
         let (tell, answer) = oneshot::channel();
         self.waiting().insert(number, tell);
         let sent = Sent { wire: Arc::clone(self), number, answer };
@@ -128,6 +139,21 @@ impl Wire {
                 Err(ServiceError::TransportClosed)
             }
         })
+    }
+
+    /// A server that does not read keeps nobody waiting, and does not fill our memory. One that has not read for long is
+    /// given up, so that it is started again.
+    fn has_room(&self, more: usize) -> Result<(), ServiceError> {
+        let waiting = self.unwritten().len();
+        if waiting == 0 || waiting + more <= UNWRITTEN {
+            return Ok(());
+        }
+        if self.moved().elapsed() > STANDSTILL {
+            self.close();
+            return Err(ServiceError::TransportClosed);
+        }
+        let message = format!("it does not read what it is sent, and {} MiB wait for it", waiting >> 20);
+        Err(ServiceError::McpError(ErrorData::internal_error(message, None)))
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -155,6 +181,9 @@ impl Wire {
     fn queue(&self, line: &[u8]) -> io::Result<Arc<pipe::Sender>> {
         let pipe = self.pipe().clone().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         let mut unwritten = self.unwritten();
+        if unwritten.is_empty() {
+            *self.moved() = Instant::now();
+        }
         unwritten.extend_from_slice(line);
         unwritten.extend_from_slice(b"\n");
         Ok(pipe)
@@ -172,7 +201,10 @@ impl Wire {
         let mut unwritten = self.unwritten();
         while !unwritten.is_empty() {
             match pipe.try_write(&unwritten) {
-                Ok(written) => unwritten.advance(written),
+                Ok(written) => {
+                    unwritten.advance(written);
+                    *self.moved() = Instant::now();
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
             }
@@ -233,11 +265,17 @@ impl Wire {
 
     fn close(&self) {
         self.pipe().take();
+        // Nobody writes it any more; whoever tries to finds the pipe gone.
+        *self.unwritten() = BytesMut::new();
         self.waiting().clear();
     }
 
     fn pipe(&self) -> MutexGuard<'_, Option<Arc<pipe::Sender>>> {
         self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn moved(&self) -> MutexGuard<'_, Instant> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unwritten(&self) -> MutexGuard<'_, BytesMut> {
@@ -364,11 +402,26 @@ impl Transport<RoleClient> for Lines {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::{io::AsyncWriteExt as _, time::timeout};
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_waits_for_a_server_that_does_not_read_is_bounded() {
+        let (_theirs, ours) = pipe::pipe().unwrap();
+        let (write, _unread) = pipe::pipe().unwrap();
+        let wire = Lines::new(ours, write, Log::default()).wire();
+        wire.meta.set(Vec::new()).unwrap();
+        let mut arguments = serde_json::Map::new();
+        arguments.insert("text".into(), "x".repeat(12 << 20).into());
+        let call = CallToolRequestParams::new("echo").with_arguments(arguments);
+        let tried: Vec<bool> = (0..5).map(|_| wire.call(&call).unwrap().is_ok()).collect();
+        assert_eq!(tried, [true, true, false, false, false]);
+        assert!(wire.unwritten().len() < UNWRITTEN && wire.is_open());
+        *wire.moved() = Instant::now().checked_sub(STANDSTILL * 2).unwrap();
+        assert!(matches!(wire.call(&call), Some(Err(ServiceError::TransportClosed))));
+        assert!(!wire.is_open() && wire.unwritten().is_empty());
+    }
 
     #[tokio::test]
     async fn a_server_that_only_talks_is_not_listened_to() {
