@@ -338,6 +338,29 @@ async fn a_list_that_cannot_be_read_is_said_to_be_that() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_is_none_is_left_out_and_named() {
+    let files = tempfile::tempdir().unwrap();
+    let tools = files.path().join("tools");
+    let listed = json!([
+        {"name": "echo", "description": "Says it back", "inputSchema": {"type": "object"}},
+        {"name": "bare"},
+        {"name": "", "inputSchema": {"type": "object"}},
+    ]);
+    std::fs::write(&tools, listed.to_string()).unwrap();
+    let specs = vec![spec("fix", &["--tools", tools.to_str().unwrap()], files.path())];
+    runtime(files.path(), specs.clone()).upstreams().get("fix").unwrap().contact().await.unwrap();
+    let pinza = runtime(files.path(), specs);
+    let problems: Vec<_> =
+        pinza.upstreams().shelf().problems.into_iter().map(|found| found.message).collect();
+    let expected = [
+        "the tool 'bare' of fix is left out: the parameters' schema must be a JSON object, not null",
+        "the tool '' of fix is left out: it has no name",
+    ];
+    assert_eq!(problems, expected);
+    assert_eq!(pinza.call("fix__echo", json!({"text": "x"})).await.result.unwrap().as_text(), "x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_has_become_newer_is_greeted_anew() {
     let directory = tempfile::tempdir().unwrap();
     for (options, revision) in
