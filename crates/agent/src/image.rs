@@ -13,7 +13,11 @@ pub(crate) struct Image<'a> {
 impl<'a> Image<'a> {
     /// The image in a block of content, if it is of one of these types.
     pub(crate) fn of(content: &'a Content, types: &[&str]) -> Option<Self> {
-        let Content::Image { data, mime_type } = content else { return None };
+        let (Content::Image { data, mime_type } | Content::Blob { data, mime_type: Some(mime_type), .. }) =
+            content
+        else {
+            return None;
+        };
         let mime_type = match mime_type.as_str() {
             "image/jpg" => "image/jpeg",
             other => other,

@@ -35,7 +35,7 @@ pub(crate) async fn bound(
     limit: TextLimit,
     store: Option<&dyn OutputStore>,
 ) -> ToolResult {
-    let size = output.size() + output.details.as_ref().map_or(0, weight);
+    let size = whole_size(&output);
     if size > OUTPUT_LIMIT {
         let message = format!("The result has {size} bytes, more than {OUTPUT_LIMIT}");
         return Err(ToolError::new(ErrorKind::OutputLimit, message).hint("Ask for less at once."));
@@ -72,6 +72,7 @@ pub(crate) async fn bound(
 
 /// An error's words can be a tool's own, and so be as long as any answer.
 pub(crate) fn bound_error(mut error: ToolError, limit: TextLimit) -> ToolError {
+    error.output = error.output.take().filter(|output| whole_size(output) <= OUTPUT_LIMIT);
     for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
         if text.len() > limit.0 {
             let start = head(text, limit.0 / 4 * 3);
@@ -79,6 +80,10 @@ pub(crate) fn bound_error(mut error: ToolError, limit: TextLimit) -> ToolError {
         }
     }
     error
+}
+
+fn whole_size(output: &ToolOutput) -> usize {
+    output.size() + output.details.as_ref().map_or(0, weight)
 }
 
 /// About as many bytes as a value has when it is written.

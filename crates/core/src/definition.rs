@@ -28,6 +28,8 @@ pub struct ToolDefinition {
     pub timeout: Duration,
     /// Changes nothing outside itself.
     pub read_only: bool,
+    /// What else it says of itself, for clients that show it.
+    pub hints: Hints,
     /// Runs only while no other tool runs.
     pub exclusive: bool,
     /// The argument that a permission is about (`command` of `exec`): prompts show it
@@ -39,6 +41,16 @@ pub struct ToolDefinition {
     pub keywords: Vec<String>,
     /// What it is called with or for: arguments, or a request in words. To be found by.
     pub examples: Vec<Value>,
+}
+
+/// A tool's word on what it does, as its author gave it; `None` where nothing is said. Nothing is decided by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// Another title than the definition's own.
+    pub title: Option<String>,
+    pub destructive: Option<bool>,
+    pub idempotent: Option<bool>,
+    pub open_world: Option<bool>,
 }
 
 impl ToolDefinition {
@@ -53,6 +65,7 @@ impl ToolDefinition {
             ceiling: None,
             timeout: DEFAULT_TIMEOUT,
             read_only: false,
+            hints: Hints::default(),
             exclusive: false,
             subject: None,
             aliases: Vec::new(),

@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::output::ToolOutput;
+
 /// The stable codes. Users' scripts and models depend on their spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -117,11 +119,15 @@ pub struct ToolError {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// What a tool sent along with its words: images, structured details. For clients that can show them; it is kept
+    /// nowhere.
+    #[serde(skip)]
+    pub output: Option<Box<ToolOutput>>,
 }
 
 impl ToolError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None }
+        Self { kind, message: message.into(), hint: None, output: None }
     }
 
     /// The one thing to try next.

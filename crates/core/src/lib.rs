@@ -54,7 +54,7 @@ pub use catalog::{
 pub use context::{MissingField, ToolContext, need};
 pub use conversation::{Applied, Conversation, ShownTool};
 pub use definition::{
-    DEFAULT_TIMEOUT, Parameter, ParameterType, Parameters, ParametersBuilder, ParametersError,
+    DEFAULT_TIMEOUT, Hints, Parameter, ParameterType, Parameters, ParametersBuilder, ParametersError,
     ToolDefinition, json_type,
 };
 pub use engine::{Engine, Outcome};
@@ -77,8 +77,8 @@ pub use skill::{
 };
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
-    Arguments, BoxFuture, CallContext, CallId, Forward, Permission, Permits, ProgressSink, Subject, Tool,
-    ToolCall, ToolResult, declared_permissions,
+    Arguments, BoxFuture, CallContext, CallId, Forward, Permission, Permits, ProgressSink, Step, Subject,
+    Tool, ToolCall, ToolResult, declared_permissions,
 };
 pub use typed::{NativeTool, Typed};
 pub use view::{Loading, View};

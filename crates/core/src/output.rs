@@ -12,11 +12,33 @@ use crate::names::GroupName;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Content {
-    Text { text: String },
-    Image { data: String, mime_type: String },
-    Audio { data: String, mime_type: String },
-    ResourceLink { uri: String, name: String, mime_type: Option<String> },
-    Resource { uri: String, mime_type: Option<String>, text: String },
+    Text {
+        text: String,
+    },
+    Image {
+        data: String,
+        mime_type: String,
+    },
+    Audio {
+        data: String,
+        mime_type: String,
+    },
+    ResourceLink {
+        uri: String,
+        name: String,
+        mime_type: Option<String>,
+    },
+    Resource {
+        uri: String,
+        mime_type: Option<String>,
+        text: String,
+    },
+    /// A resource that is bytes.
+    Blob {
+        uri: String,
+        mime_type: Option<String>,
+        data: String,
+    },
 }
 
 impl Content {
@@ -28,7 +50,7 @@ impl Content {
     pub fn size(&self) -> usize {
         match self {
             Self::Text { text } | Self::Resource { text, .. } => text.len(),
-            Self::Image { data, .. } | Self::Audio { data, .. } => data.len(),
+            Self::Image { data, .. } | Self::Audio { data, .. } | Self::Blob { data, .. } => data.len(),
             Self::ResourceLink { uri, name, .. } => uri.len() + name.len(),
         }
     }
@@ -43,7 +65,7 @@ pub enum Effect {
     ActivateGroup { group: GroupName },
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutput {
     pub content: Vec<Content>,
     /// Structured data for programs; `null` where the text says it all.
@@ -84,6 +106,11 @@ impl ToolOutput {
                 Content::Image { data, mime_type } => binary_note("image", mime_type, data).into(),
                 Content::Audio { data, mime_type } => binary_note("audio", mime_type, data).into(),
                 Content::ResourceLink { uri, name, .. } => format!("[{name}: {uri}]").into(),
+                // Bytes are nothing that a model reads; that they are there is.
+                Content::Blob { uri, mime_type, data } => match mime_type {
+                    Some(kind) => format!("[{uri}: {} bytes of {kind}]", decoded(data)).into(),
+                    None => format!("[{uri}: {} bytes]", decoded(data)).into(),
+                },
             };
             head.push_str(&text[..text.floor_char_boundary(bytes - head.len())]);
         }
@@ -108,6 +135,11 @@ impl From<&str> for ToolOutput {
 }
 
 fn binary_note(what: &str, mime_type: &str, base64: &str) -> String {
+    format!("[{what} {mime_type}, {} bytes]", decoded(base64))
+}
+
+/// How many bytes it is without its base64.
+fn decoded(base64: &str) -> usize {
     let padding = base64.bytes().rev().take_while(|byte| *byte == b'=').count();
-    format!("[{what} {mime_type}, {} bytes]", (base64.len() / 4 * 3).saturating_sub(padding))
+    (base64.len() / 4 * 3).saturating_sub(padding)
 }

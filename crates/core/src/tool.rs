@@ -154,6 +154,32 @@ pub trait Permits: Send + Sync {
 /// Receives partial results while a tool runs. Only the final result counts.
 pub trait ProgressSink: Send + Sync {
     fn progress(&self, call: &CallId, partial: &[Content]);
+
+    /// How far it is, for those who have a use for numbers; a text for all others.
+    fn step(&self, call: &CallId, step: &Step) {
+        self.progress(call, &[Content::text(format!("{step}\n"))]);
+    }
+}
+
+/// How far a call is, in numbers of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub progress: f64,
+    pub total: Option<f64>,
+    pub message: Option<String>,
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.progress)?;
+        if let Some(total) = self.total {
+            write!(f, "/{total}")?;
+        }
+        match &self.message {
+            Some(message) => write!(f, ": {message}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Calls inside calls inside calls.
@@ -192,6 +218,13 @@ impl CallContext<'_> {
     pub fn progress(&self, partial: &[Content]) {
         if let Some(sink) = &self.progress {
             sink.progress(&self.id, partial);
+        }
+    }
+
+    /// Tells how far the call is. Never extends the timeout.
+    pub fn step(&self, step: &Step) {
+        if let Some(sink) = &self.progress {
+            sink.step(&self.id, step);
         }
     }
 

@@ -235,7 +235,7 @@ async fn converse(
                         send(&ToWorker::Reply { id, ok: true, json, has_bytes }, &bytes.unwrap_or_default());
                     }
                     Ok(Err(error)) => {
-                        let ToolError { kind, message, hint } = error;
+                        let ToolError { kind, message, hint, .. } = error;
                         let json = match hint {
                             Some(hint) => json!({ "code": kind, "message": message, "hint": hint }),
                             None => json!({ "code": kind, "message": message }),

@@ -106,7 +106,9 @@ fn estimate(messages: &[Message]) -> u64 {
 /// In bytes of text; an image counts as providers count it, about.
 fn size(message: &Message) -> usize {
     let content = |content: &pinza_core::Content| match content {
-        pinza_core::Content::Image { .. } | pinza_core::Content::Audio { .. } => 6000,
+        pinza_core::Content::Image { .. }
+        | pinza_core::Content::Audio { .. }
+        | pinza_core::Content::Blob { .. } => 6000,
         other => other.size(),
     };
     match message {

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use pinza_core::{
-    Arguments, BoxFuture, CallContext, Capability, Content, ErrorKind, Permission, Permits as _, ToolError,
-    ToolResult,
+    Arguments, BoxFuture, CallContext, Capability, ErrorKind, Permission, Permits as _, ToolError, ToolResult,
 };
 use rmcp::{
     RoleClient,
@@ -27,6 +26,8 @@ use super::{
 /// What a person is asked on a server's behalf. By default asked, so that rules can say otherwise.
 const ELICITATION: &str = "elicitation";
 
+const NO_RESULT: &str = "answered with something that is no result of a call";
+
 /// How often a server may ask for more before it answers.
 const MOST_ROUNDS: usize = 10;
 
@@ -47,13 +48,17 @@ impl Call<'_> {
         for _ in 0..MOST_ROUNDS {
             match self.send(&params).await? {
                 ServerResult::CallToolResult(result) => return content::outcome(result),
+                ServerResult::CustomResult(result) => {
+                    let mended = content::mended(result.0).map(content::outcome);
+                    return mended.unwrap_or_else(|| Err(self.failed(NO_RESULT)));
+                }
                 ServerResult::InputRequiredResult(wanted) => {
                     (params.input_responses, params.request_state) = Box::pin(self.inputs(wanted)).await?;
                 }
                 ServerResult::CreateTaskResult(_) => {
                     return Err(self.failed("answered with a task, which Pinza did not ask for"));
                 }
-                _ => return Err(self.failed("answered with something that is no result of a call")),
+                _ => return Err(self.failed(NO_RESULT)),
             }
         }
         Err(self.failed(&format!("wanted more input after {MOST_ROUNDS} rounds")))
@@ -108,7 +113,7 @@ impl Call<'_> {
 
     async fn attend(&self, event: Event) {
         match event {
-            Event::Progress(text) => self.context.progress(&[Content::text(text)]),
+            Event::Progress(step) => self.context.step(&step),
             Event::Ask(question, reply) => {
                 let _ = reply.send(self.ask(&question).await);
             }

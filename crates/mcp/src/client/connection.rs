@@ -6,13 +6,18 @@ use pinza_core::visible;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, RoleClient,
-    model::{PaginatedRequestParams, ProtocolVersion, SubscriptionFilter, Tool},
+    model::{
+        ClientRequest, CustomResult, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult,
+        SubscriptionFilter, Tool,
+    },
     service::{ClientInitializeError, Peer, RunningService, ServiceError},
     transport::{
         StreamableHttpClientTransport,
         streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
     },
 };
+use serde::Deserialize as _;
+use serde_json::Value;
 use tokio::sync::Notify;
 use url::Url;
 
@@ -67,7 +72,7 @@ pub struct Facts {
 pub(crate) struct StartError {
     pub(crate) message: String,
     pub(crate) log: String,
-    /// Whether the older handshake may help.
+    /// Whether it may take another greeting.
     pub(crate) hopeful: bool,
 }
 
@@ -85,11 +90,16 @@ impl Connection {
         last: Option<&str>,
     ) -> Result<Self, StartError> {
         let people = People::default();
-        let opening = Self::greet(spec, services, lifecycle(spec.revision, last), &people);
-        match within(spec.start_timeout, &people, opening).await? {
+        let first = lifecycle(spec.revision, last);
+        let other = match first {
+            // It may have become newer than it was.
+            ClientLifecycleMode::Initialize => lifecycle(spec.revision, None),
             // A server that dies of a question it does not know is asked in the old way.
+            _ => ClientLifecycleMode::Initialize,
+        };
+        match within(spec.start_timeout, &people, Self::greet(spec, services, first, &people)).await? {
             Err(error) if error.hopeful && spec.revision == Revision::Newest => {
-                let again = Self::greet(spec, services, ClientLifecycleMode::Initialize, &people);
+                let again = Self::greet(spec, services, other, &people);
                 within(spec.start_timeout, &people, again).await?
             }
             opened => opened,
@@ -129,7 +139,10 @@ impl Connection {
                 let (handler, calls, changed) = handler();
                 match handler.serve_with_lifecycle(transport, lifecycle).await {
                     Ok(running) => Ok(Self::of(running, calls, changed, None, people)),
-                    Err(error) => Err(StartError::new(greeting_error(&error))),
+                    Err(error) => Err(StartError {
+                        hopeful: refuses(&error),
+                        ..StartError::new(greeting_error(&error))
+                    }),
                 }
             }
         }
@@ -204,17 +217,36 @@ impl Connection {
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let page = self.peer().list_tools(Some(params)).await.map_err(|error| request_error(&error))?;
-            tools.extend(page.tools.into_iter().map(seen));
+            let (page, next) = match self.peer().list_tools(Some(params.clone())).await {
+                Ok(page) => (page.tools.into_iter().map(seen).collect(), page.next_cursor),
+                // One tool that is none would take all others with it.
+                Err(ServiceError::UnexpectedResponse) => self.odd_page(params).await?,
+                Err(error) => return Err(request_error(&error)),
+            };
+            tools.extend(page);
             if tools.len() > MOST_TOOLS {
                 return Err(format!("it has more than {MOST_TOOLS} tools"));
             }
-            match page.next_cursor {
+            match next {
                 None => return Ok(tools),
                 next => cursor = next,
             }
         }
         Err(format!("its list of tools has more than {MOST_PAGES} pages"))
+    }
+
+    /// A page of tools, each read by itself.
+    async fn odd_page(
+        &self,
+        params: PaginatedRequestParams,
+    ) -> Result<(Vec<SeenTool>, Option<String>), String> {
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        let answer = self.peer().send_request(request).await.map_err(|error| request_error(&error))?;
+        let ServerResult::CustomResult(CustomResult(page)) = answer else {
+            return Err("it answered with something that is no list of tools".into());
+        };
+        let Some(tools) = page["tools"].as_array() else { return Err("its list has no tools".into()) };
+        Ok((tools.iter().map(odd).collect(), page["nextCursor"].as_str().map(str::to_owned)))
     }
 
     /// Why a connection that was alive is not.
@@ -339,9 +371,27 @@ fn seen(tool: Tool) -> SeenTool {
         name: tool.name.into_owned(),
         title: tool.title,
         description: tool.description.map(std::borrow::Cow::into_owned),
-        input_schema: serde_json::Value::Object((*tool.input_schema).clone()),
-        output_schema: tool.output_schema.map(|schema| serde_json::Value::Object((*schema).clone())),
+        input_schema: Value::Object((*tool.input_schema).clone()),
+        output_schema: tool.output_schema.map(|schema| Value::Object((*schema).clone())),
         annotations: tool.annotations.and_then(|hints| serde_json::to_value(hints).ok()),
+    }
+}
+
+/// A tool that may be none. What it lacks is seen where tools are made, and said there.
+fn odd(tool: &Value) -> SeenTool {
+    if let Ok(tool) = Tool::deserialize(tool) {
+        return seen(tool);
+    }
+    let text = |name: &str| tool[name].as_str().map(str::to_owned);
+    let schema = |name: &str| tool.get(name).filter(|schema| schema.is_object()).cloned();
+    SeenTool {
+        name: text("name").unwrap_or_default(),
+        title: text("title"),
+        description: text("description"),
+        // As it stands: a schema that is none is the reason why the tool is left out.
+        input_schema: tool["inputSchema"].clone(),
+        output_schema: schema("outputSchema"),
+        annotations: schema("annotations"),
     }
 }
 
@@ -356,7 +406,27 @@ async fn not_greeted(error: &ClientInitializeError, process: &Process) -> StartE
             log,
             hopeful: false,
         },
-        None => StartError { message: greeting_error(error), log, hopeful: false },
+        None => StartError { message: greeting_error(error), log, hopeful: refuses(error) },
+    }
+}
+
+/// Whether the server answered one way of greeting, and said no. After both there is no third.
+fn refuses(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::JsonRpcError(_) => true,
+        ClientInitializeError::TransportError { error, .. } => {
+            let links =
+                std::iter::successors(Some(&*error.error as &(dyn std::error::Error + 'static)), |error| {
+                    error.source()
+                });
+            links.filter_map(|error| error.downcast_ref::<StreamableHttpError<LinkError>>()).any(|error| {
+                matches!(
+                    error,
+                    StreamableHttpError::HttpStatus(_) | StreamableHttpError::UnexpectedServerResponse(_)
+                )
+            })
+        }
+        _ => false,
     }
 }
 

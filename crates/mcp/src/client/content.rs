@@ -2,9 +2,13 @@
 
 use pinza_core::{Content, ToolError, ToolOutput, ToolResult};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 /// What of an error's text is kept.
 const ERROR_LIMIT: usize = 64 << 10;
+
+const UNKNOWN: &str = "[a kind of content that Pinza does not know]";
 
 pub(crate) fn outcome(result: CallToolResult) -> ToolResult {
     let is_error = result.is_error == Some(true);
@@ -17,9 +21,28 @@ pub(crate) fn outcome(result: CallToolResult) -> ToolResult {
     }
     let output = ToolOutput { content, details: result.structured_content, ..ToolOutput::default() };
     match is_error {
-        true => Err(ToolError::execution(error_text(&output))),
+        true => {
+            let error = ToolError::execution(error_text(&output));
+            let is_more =
+                |output: &ToolOutput| output.details.is_some() || output.content.iter().any(is_no_text);
+            Err(ToolError { output: Some(Box::new(output)).filter(|output| is_more(output)), ..error })
+        }
         false => Ok(output),
     }
+}
+
+fn is_no_text(block: &Content) -> bool {
+    !matches!(block, Content::Text { .. })
+}
+
+/// A result of a call of which some blocks are of kinds that nobody knows here: those are named, the others kept.
+pub(crate) fn mended(mut result: Value) -> Option<CallToolResult> {
+    for block in result.get_mut("content")?.as_array_mut()? {
+        if ContentBlock::deserialize(&*block).is_err() {
+            *block = json!({ "type": "text", "text": UNKNOWN });
+        }
+    }
+    serde_json::from_value(result).ok()
 }
 
 fn error_text(output: &ToolOutput) -> String {
@@ -44,7 +67,7 @@ fn block(block: ContentBlock) -> Content {
             Content::ResourceLink { uri: link.uri, name: link.name, mime_type: link.mime_type }
         }
         ContentBlock::Resource(embedded) => resource(embedded.resource),
-        _ => Content::text("[a kind of content that Pinza does not know]"),
+        _ => Content::text(UNKNOWN),
     }
 }
 
@@ -54,13 +77,7 @@ fn resource(resource: ResourceContents) -> Content {
             Content::Resource { uri, mime_type, text }
         }
         ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-            let kind = mime_type.unwrap_or_default();
-            match kind.split('/').next() {
-                Some("image") => Content::Image { data: blob, mime_type: kind },
-                Some("audio") => Content::Audio { data: blob, mime_type: kind },
-                // Bytes are nothing that a model reads; that they are there is.
-                _ => Content::text(format!("[{uri}: {} bytes of {kind}]", blob.len() / 4 * 3)),
-            }
+            Content::Blob { uri, mime_type, data: blob }
         }
         _ => Content::text("[a kind of resource that Pinza does not know]"),
     }

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use pinza_core::Step;
 use rmcp::{
     ClientHandler,
     model::{
@@ -29,7 +30,7 @@ pub(crate) const EVENTS: usize = 64;
 /// What reaches a running call.
 #[derive(Debug)]
 pub(crate) enum Event {
-    Progress(String),
+    Progress(Step),
     Ask(Question, oneshot::Sender<bool>),
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct Calls(Arc<Mutex<Inner>>);
 #[derive(Default)]
 struct Inner {
     running: HashMap<ProgressToken, (RequestId, mpsc::Sender<Event>)>,
-    early: VecDeque<(ProgressToken, String)>,
+    early: VecDeque<(ProgressToken, Step)>,
 }
 
 /// A call's place among them, given up on drop.
@@ -53,27 +54,27 @@ impl Calls {
     pub(crate) fn enter(&self, token: ProgressToken, id: RequestId, events: mpsc::Sender<Event>) -> Seat {
         let mut inner = self.inner();
         let early = std::mem::take(&mut inner.early);
-        for (whose, text) in early {
+        for (whose, step) in early {
             if whose == token {
-                let _ = events.try_send(Event::Progress(text));
+                let _ = events.try_send(Event::Progress(step));
             } else {
-                inner.early.push_back((whose, text));
+                inner.early.push_back((whose, step));
             }
         }
         inner.running.insert(token.clone(), (id, events));
         Seat { calls: self.clone(), token }
     }
 
-    fn progress(&self, token: ProgressToken, text: String) {
+    fn progress(&self, token: ProgressToken, step: Step) {
         let mut inner = self.inner();
         if let Some((_, events)) = inner.running.get(&token) {
-            let _ = events.try_send(Event::Progress(text));
+            let _ = events.try_send(Event::Progress(step));
             return;
         }
         if inner.early.len() == EARLY {
             inner.early.pop_front();
         }
-        inner.early.push_back((token, text));
+        inner.early.push_back((token, step));
     }
 
     /// The call that a question belongs to: the one it came with, or the only one. Between several, nobody can say whose
@@ -145,23 +146,13 @@ impl ClientHandler for Handler {
         params: ProgressNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        let text = progress_text(&params);
-        self.calls.progress(params.progress_token, text);
+        // Enough to read; a server could send anything.
+        let message = params.message.map(|message| message.chars().take(500).collect());
+        let step = Step { progress: params.progress, total: params.total, message };
+        self.calls.progress(params.progress_token, step);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         self.changed.notify_one();
-    }
-}
-
-fn progress_text(params: &ProgressNotificationParam) -> String {
-    let amount = match params.total {
-        Some(total) => format!("{}/{total}", params.progress),
-        None => params.progress.to_string(),
-    };
-    match &params.message {
-        // Enough to read; a server could send anything.
-        Some(message) => format!("{amount}: {}\n", message.chars().take(500).collect::<String>()),
-        None => format!("{amount}\n"),
     }
 }

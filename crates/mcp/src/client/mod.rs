@@ -26,6 +26,7 @@ mod shelf;
 mod spec;
 mod stdio;
 mod tool;
+mod unread;
 mod upstream;
 mod wire;
 

@@ -10,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use pinza_core::Hints;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -37,8 +38,21 @@ pub struct SeenTool {
 
 impl SeenTool {
     pub fn is_read_only(&self) -> bool {
-        let hint = self.annotations.as_ref().and_then(|hints| hints.get("readOnlyHint"));
-        hint == Some(&Value::Bool(true))
+        self.hint("readOnlyHint") == Some(true)
+    }
+
+    pub(crate) fn hints(&self) -> Hints {
+        let title = self.annotations.as_ref().and_then(|hints| hints.get("title")?.as_str());
+        Hints {
+            title: title.map(str::to_owned),
+            destructive: self.hint("destructiveHint"),
+            idempotent: self.hint("idempotentHint"),
+            open_world: self.hint("openWorldHint"),
+        }
+    }
+
+    fn hint(&self, name: &str) -> Option<bool> {
+        self.annotations.as_ref().and_then(|hints| hints.get(name)?.as_bool())
     }
 }
 

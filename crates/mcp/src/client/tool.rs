@@ -21,6 +21,9 @@ impl UpstreamTool {
     /// Why a tool cannot be offered, if it cannot. A name is taken as it is or not at all: what a model calls is what
     /// its server documents.
     pub(crate) fn new(upstream: &Arc<Upstream>, tool: &SeenTool, standing: Standing) -> Result<Self, String> {
+        if tool.name.is_empty() {
+            return Err("it has no name".into());
+        }
         let name = ToolName::new(format!("{}__{}", upstream.spec().name, tool.name))
             .map_err(|error| error.to_string())?;
         let definition = match standing {
@@ -75,5 +78,6 @@ fn definition(name: ToolName, tool: &SeenTool, upstream: &Upstream) -> Result<To
     definition.title.clone_from(&tool.title);
     definition.output_schema.clone_from(&tool.output_schema);
     definition.read_only = tool.is_read_only();
+    definition.hints = tool.hints();
     Ok(definition)
 }

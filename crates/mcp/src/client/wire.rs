@@ -11,23 +11,28 @@ use std::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
+    time::Duration,
 };
 
 use bytes::{Buf as _, BytesMut};
 use rmcp::{
     ErrorData, RoleClient,
     model::{
-        CallToolRequestParams, CallToolResult, ClientJsonRpcMessage, ClientRequest, NumberOrString,
-        RequestId, ServerJsonRpcMessage, ServerResult,
+        CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, NumberOrString, RequestId,
+        ServerJsonRpcMessage, ServerResult,
     },
     service::{RxJsonRpcMessage, ServiceError, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
-use tokio::{net::unix::pipe, sync::oneshot};
+use tokio::{net::unix::pipe, sync::oneshot, time::Instant};
 
-use super::{MESSAGE_LIMIT, stdio::Log};
+use super::{
+    MESSAGE_LIMIT,
+    stdio::Log,
+    unread::{self, Answer},
+};
 use crate::{
     lines::{Line, LineReader, refusal},
     object::Object,
@@ -35,6 +40,10 @@ use crate::{
 
 /// Where the ids of calls begin; the SDK's own count from zero, and never get here.
 const FIRST: i64 = 1_000_000_000;
+/// How much may wait for a server that does not read. One message more than that is always taken, if none waits.
+const UNWRITTEN: usize = 32 << 20;
+/// A server that has not read for so long will not.
+const STANDSTILL: Duration = Duration::from_secs(60);
 const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Writes, and knows who waits for what.
@@ -43,6 +52,8 @@ pub(crate) struct Wire {
     pipe: Mutex<Option<Arc<pipe::Sender>>>,
     /// Bytes that are not written yet, whole lines of them. Std locks, held for a write that does not wait.
     unwritten: Mutex<BytesMut>,
+    /// When the pipe last took something, or had nothing to take.
+    moved: Mutex<Instant>,
     waiting: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
     next: AtomicI64,
     /// What a call says beside its name and arguments, written down already.
@@ -94,31 +105,12 @@ impl Serialize for Meta<'_> {
     }
 }
 
-/// What a line says that answers something. Some servers write numbers as texts.
-#[derive(Deserialize)]
-struct Answer<'a> {
-    id: RequestId,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    method: Option<serde::de::IgnoredAny>,
-}
-
-/// A call's result is told from others of its kind by these.
-#[derive(Deserialize)]
-struct Kind<'a> {
-    #[serde(rename = "resultType", borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
 impl Wire {
     fn new(pipe: pipe::Sender) -> Self {
         Self {
             pipe: Mutex::new(Some(Arc::new(pipe))),
             unwritten: Mutex::default(),
+            moved: Mutex::new(Instant::now()),
             waiting: Mutex::default(),
             next: AtomicI64::new(FIRST),
             meta: OnceLock::new(),
@@ -134,6 +126,9 @@ impl Wire {
         let params = Params { meta: Meta { token: number, rest }, call };
         let request = Request { jsonrpc: "2.0", id: number, method: "tools/call", params };
         let line = serde_json::to_vec(&request).ok()?;
+        if let Err(error) = self.has_room(line.len()) {
+            return Some(Err(error));
+        }
         let (tell, answer) = oneshot::channel();
         self.waiting().insert(number, tell);
         let sent = Sent { wire: Arc::clone(self), number, answer };
@@ -144,6 +139,21 @@ impl Wire {
                 Err(ServiceError::TransportClosed)
             }
         })
+    }
+
+    /// A server that does not read keeps nobody waiting, and does not fill our memory. One that has not read for long is
+    /// given up, so that it is started again.
+    fn has_room(&self, more: usize) -> Result<(), ServiceError> {
+        let waiting = self.unwritten().len();
+        if waiting == 0 || waiting + more <= UNWRITTEN {
+            return Ok(());
+        }
+        if self.moved().elapsed() > STANDSTILL {
+            self.close();
+            return Err(ServiceError::TransportClosed);
+        }
+        let message = format!("it does not read what it is sent, and {} MiB wait for it", waiting >> 20);
+        Err(ServiceError::McpError(ErrorData::internal_error(message, None)))
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -171,6 +181,9 @@ impl Wire {
     fn queue(&self, line: &[u8]) -> io::Result<Arc<pipe::Sender>> {
         let pipe = self.pipe().clone().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         let mut unwritten = self.unwritten();
+        if unwritten.is_empty() {
+            *self.moved() = Instant::now();
+        }
         unwritten.extend_from_slice(line);
         unwritten.extend_from_slice(b"\n");
         Ok(pipe)
@@ -188,7 +201,10 @@ impl Wire {
         let mut unwritten = self.unwritten();
         while !unwritten.is_empty() {
             match pipe.try_write(&unwritten) {
-                Ok(written) => unwritten.advance(written),
+                Ok(written) => {
+                    unwritten.advance(written);
+                    *self.moved() = Instant::now();
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
             }
@@ -220,32 +236,46 @@ impl Wire {
             return false;
         }
         let Ok(Object(answer)) = serde_json::from_slice::<Object<Answer<'_>>>(line) else { return false };
-        let number = match &answer.id {
-            NumberOrString::Number(number) => Some(*number),
-            NumberOrString::String(text) => text.parse().ok(),
-        };
-        let waiting =
-            number.filter(|_| answer.method.is_none()).and_then(|number| self.waiting().remove(&number));
-        let Some(tell) = waiting else { return false };
+        if answer.method.is_some() {
+            return false;
+        }
+        let Some(tell) = self.awaited(&answer.id) else { return false };
         // Whoever waited may have gone; and whatever the answer is, there will be no other.
-        let _ = tell.send(match (answer.result, answer.error) {
-            (Some(result), None) => read(result.get()),
-            (None, Some(error)) => Err(match serde_json::from_str::<ErrorData>(error.get()) {
-                Ok(error) => ServiceError::McpError(error),
-                Err(_) => ServiceError::UnexpectedResponse,
-            }),
-            _ => Err(ServiceError::UnexpectedResponse),
-        });
+        let _ = tell.send(answer.read().map_err(ServiceError::McpError));
         true
+    }
+
+    /// Whoever waits for the answer to a call past the SDK.
+    fn awaited(&self, id: &RequestId) -> Option<oneshot::Sender<Answered>> {
+        unread::number(id).and_then(|number| self.waiting().remove(&number))
+    }
+
+    /// What is to be said to the SDK of a line that is no message. A call past the SDK is told here.
+    fn unread(&self, line: &[u8]) -> Unread {
+        let Some((id, read)) = unread::answer(line) else { return Unread::NoAnswer };
+        if let Some(tell) = self.awaited(&id) {
+            let _ = tell.send(read.map_err(ServiceError::McpError));
+            return Unread::Settled;
+        }
+        Unread::ForSdk(Box::new(match read {
+            Ok(result) => ServerJsonRpcMessage::response(result, id),
+            Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
+        }))
     }
 
     fn close(&self) {
         self.pipe().take();
+        // Nobody writes it any more; whoever tries to finds the pipe gone.
+        *self.unwritten() = BytesMut::new();
         self.waiting().clear();
     }
 
     fn pipe(&self) -> MutexGuard<'_, Option<Arc<pipe::Sender>>> {
         self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn moved(&self) -> MutexGuard<'_, Instant> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unwritten(&self) -> MutexGuard<'_, BytesMut> {
@@ -257,16 +287,12 @@ impl Wire {
     }
 }
 
-/// A result of a call, in any of its kinds.
-fn read(result: &str) -> Answered {
-    let is_complete = serde_json::from_str::<Kind<'_>>(result).is_ok_and(|found| {
-        found.content.is_some() && found.kind.is_none_or(|kind| kind.get() == "\"complete\"")
-    });
-    let read = match is_complete {
-        true => serde_json::from_str::<CallToolResult>(result).map(ServerResult::CallToolResult),
-        false => serde_json::from_str::<ServerResult>(result),
-    };
-    read.map_err(|_| ServiceError::UnexpectedResponse)
+/// What becomes of a line that is no message.
+enum Unread {
+    Settled,
+    /// An answer that was mended, or an error in its place.
+    ForSdk(Box<ServerJsonRpcMessage>),
+    NoAnswer,
 }
 
 impl Sent {
@@ -334,22 +360,35 @@ impl Transport<RoleClient> for Lines {
                 self.lines.clear();
                 continue;
             }
-            let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(line);
-            let refusal = if parsed.is_err() { refusal(line) } else { None };
+            let message = match serde_json::from_slice::<ServerJsonRpcMessage>(line) {
+                Ok(message) => message,
+                Err(_) => match self.wire.unread(line) {
+                    Unread::ForSdk(message) => *message,
+                    Unread::Settled => {
+                        self.lines.clear();
+                        continue;
+                    }
+                    // An answer is never answered; what else has no sense is.
+                    Unread::NoAnswer => {
+                        let refusal = if unread::is_answer(line) { None } else { refusal(line) };
+                        self.lines.clear();
+                        if let Some((error, id)) = refusal
+                            && let Ok(line) = serde_json::to_vec(&ClientJsonRpcMessage::error(error, id))
+                            && let Ok(pipe) = self.wire.queue(&line)
+                        {
+                            // Waited for, so that a server that only talks is not listened to; queued, so that it can
+                            // be given up.
+                            let _ = self.wire.write_all(&pipe).await;
+                        }
+                        continue;
+                    }
+                },
+            };
             self.lines.clear();
-            if let Some((error, id)) = refusal
-                && let Ok(line) = serde_json::to_vec(&ClientJsonRpcMessage::error(error, id))
-                && let Ok(pipe) = self.wire.queue(&line)
-            {
-                // Waited for, so that a server that only talks is not listened to; queued, so that it can be given up.
-                let _ = self.wire.write_all(&pipe).await;
+            if matches!(message, ServerJsonRpcMessage::Request(_)) {
+                self.wire.asks.store(true, Ordering::Relaxed);
             }
-            if let Ok(message) = parsed {
-                if matches!(message, ServerJsonRpcMessage::Request(_)) {
-                    self.wire.asks.store(true, Ordering::Relaxed);
-                }
-                return Some(message);
-            }
+            return Some(message);
         }
         self.wire.close();
         None
@@ -363,11 +402,26 @@ impl Transport<RoleClient> for Lines {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::{io::AsyncWriteExt as _, time::timeout};
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_waits_for_a_server_that_does_not_read_is_bounded() {
+        let (_theirs, ours) = pipe::pipe().unwrap();
+        let (write, _unread) = pipe::pipe().unwrap();
+        let wire = Lines::new(ours, write, Log::default()).wire();
+        wire.meta.set(Vec::new()).unwrap();
+        let mut arguments = serde_json::Map::new();
+        arguments.insert("text".into(), "x".repeat(12 << 20).into());
+        let call = CallToolRequestParams::new("echo").with_arguments(arguments);
+        let tried: Vec<bool> = (0..5).map(|_| wire.call(&call).unwrap().is_ok()).collect();
+        assert_eq!(tried, [true, true, false, false, false]);
+        assert!(wire.unwritten().len() < UNWRITTEN && wire.is_open());
+        *wire.moved() = Instant::now().checked_sub(STANDSTILL * 2).unwrap();
+        assert!(matches!(wire.call(&call), Some(Err(ServiceError::TransportClosed))));
+        assert!(!wire.is_open() && wire.unwritten().is_empty());
+    }
 
     #[tokio::test]
     async fn a_server_that_only_talks_is_not_listened_to() {

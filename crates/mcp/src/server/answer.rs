@@ -62,7 +62,14 @@ pub(super) fn failure(error: &ToolError) -> CallToolResult {
         Some(hint) => format!("{error}\n{hint}"),
         None => error.to_string(),
     };
-    CallToolResult::error(vec![ContentBlock::text(text)])
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    if let Some(output) = &error.output {
+        // Its texts are the error's words already.
+        let others = output.content.iter().filter(|block| !matches!(block, Content::Text { .. }));
+        result.content.extend(others.cloned().map(block));
+        result.structured_content = output.details.clone().filter(Value::is_object);
+    }
+    result
 }
 
 pub(super) fn block(content: Content) -> ContentBlock {
@@ -80,6 +87,14 @@ pub(super) fn block(content: Content) -> ContentBlock {
                 uri,
                 mime_type,
                 text,
+                meta: None,
+            })
+        }
+        Content::Blob { uri, mime_type, data } => {
+            ContentBlock::resource(ResourceContents::BlobResourceContents {
+                uri,
+                mime_type,
+                blob: data,
                 meta: None,
             })
         }

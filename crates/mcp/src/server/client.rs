@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pinza_core::{CallId, Content, ProgressSink};
+use pinza_core::{CallId, Content, ProgressSink, Step};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,8 +37,8 @@ struct Inner {
     signals: mpsc::Sender<Signal>,
     /// What a tool needs and the client lacks: ends the request with an error of the protocol.
     missing: Mutex<Option<Need>>,
-    /// How many partial results were shown: progress has to grow.
-    steps: Mutex<u64>,
+    /// How far the client was told that it is: progress has to grow.
+    told: Mutex<Option<f64>>,
 }
 
 /// What a client has said it can do.
@@ -119,7 +119,7 @@ pub(super) enum Acceptance {
 impl Client {
     pub(super) fn new(name: String, can: Abilities) -> (Self, mpsc::Receiver<Signal>) {
         let (signals, incoming) = mpsc::channel(WAITING);
-        let inner = Inner { name, can, signals, missing: Mutex::default(), steps: Mutex::default() };
+        let inner = Inner { name, can, signals, missing: Mutex::default(), told: Mutex::default() };
         (Self { inner: Arc::new(inner) }, incoming)
     }
 
@@ -200,17 +200,29 @@ impl Client {
 
 impl ProgressSink for Client {
     fn progress(&self, _call: &CallId, partial: &[Content]) {
-        let step = {
-            let mut steps = self.inner.steps.lock().unwrap_or_else(PoisonError::into_inner);
-            *steps += 1;
-            *steps
+        // Where a tool has no numbers, its partial results are counted.
+        let next = {
+            let mut told = self.inner.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = told.map_or(1.0, |told| told.floor() + 1.0);
+            *told = Some(next);
+            next
         };
         let text = partial.iter().find_map(|block| match block {
             Content::Text { text } => Some(text[..text.floor_char_boundary(MESSAGE_LIMIT)].to_owned()),
             _ => None,
         });
-        #[expect(clippy::cast_precision_loss, reason = "nobody takes that many steps")]
-        self.progress(step as f64, None, text);
+        self.progress(next, None, text);
+    }
+
+    fn step(&self, _call: &CallId, step: &Step) {
+        {
+            let mut told = self.inner.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.is_some_and(|told| step.progress <= told) {
+                return;
+            }
+            *told = Some(step.progress);
+        }
+        self.progress(step.progress, step.total, step.message.clone());
     }
 }
 

@@ -155,14 +155,14 @@ fn object(schema: &Value) -> Option<Arc<JsonObject>> {
     schema.as_object().cloned().map(Arc::new)
 }
 
-/// Only what is known for certain: the protocol's defaults assume the worst.
+/// What a tool's author says, and else only what is known for certain: the protocol's defaults assume the worst.
 fn annotations(entry: &Entry) -> ToolAnnotations {
     let definition = entry.definition();
     let mut hints = ToolAnnotations::new().read_only(definition.read_only);
-    hints.title.clone_from(&definition.title);
-    if definition.read_only {
-        hints = hints.destructive(false);
-    }
+    let said = &definition.hints;
+    hints.title = said.title.clone().or_else(|| definition.title.clone());
+    hints.destructive_hint = said.destructive.or(definition.read_only.then_some(false));
+    hints.idempotent_hint = said.idempotent;
     let stays_here = |needed: &pinza_core::Capability| {
         [capability::FS_READ, capability::FS_WRITE].contains(&needed.as_str())
     };
@@ -170,5 +170,6 @@ fn annotations(entry: &Entry) -> ToolAnnotations {
     let is_closed = meta.source == Source::Builtin
         && meta.meta_tool != Some(MetaTool::CallTool)
         && definition.capabilities.iter().all(stays_here);
-    if is_closed { hints.open_world(false) } else { hints }
+    hints.open_world_hint = said.open_world.or(is_closed.then_some(false));
+    hints
 }

@@ -5,6 +5,7 @@ mod conformance;
 mod exposure;
 mod frames;
 mod front;
+mod gateway;
 mod guards;
 mod hangups;
 mod pipe;

@@ -37,7 +37,7 @@ fn add(pinza: &Program, name: &str, options: &[&str]) -> Run {
 }
 
 /// A program with the fixture as the server `fix`.
-fn with_fixture(options: &[&str]) -> Program {
+pub(crate) fn with_fixture(options: &[&str]) -> Program {
     let pinza = pinza();
     add(&pinza, "fix", options);
     pinza

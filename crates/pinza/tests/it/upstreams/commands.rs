@@ -43,8 +43,21 @@ fn results_keep_their_shape() {
     let picture = check_call(&pinza, &["fix__picture"], Ok("see\n..."));
     let kinds: Vec<_> =
         picture["content"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["text", "image", "audio", "resource_link", "resource", "text"]);
-    check_call(&pinza, &["fix__fail"], Err(("execution_error", "it did not work")));
+    assert_eq!(kinds, ["text", "image", "audio", "resource_link", "resource", "blob", "text"]);
+    let blob = json!({"type": "blob", "uri": "file:///c", "mimeType": "application/zip", "data": "AAAA"});
+    assert_eq!(picture["content"][5], blob);
+    let told = picture["result"].as_str().unwrap();
+    assert!(
+        told.ends_with(
+            "[file:///c: 3 bytes of application/zip]\n[a kind of content that Pinza does not know]"
+        ),
+        "{told}"
+    );
+    check_call(
+        &pinza,
+        &["fix__fail"],
+        Err(("execution_error", "it did not work\n[image image/png, 3 bytes]")),
+    );
     check_call(&pinza, &["fix__refuse"], Err(("validation_error", "fix: not with these arguments")));
     // Arguments are checked before anything is started.
     check_call(&pinza, &["fix__echo"], Err(("validation_error", "Missing required parameter: 'text'")));
@@ -69,7 +82,13 @@ fn what_a_server_says_does_not_steer_a_terminal() {
 #[test]
 fn progress_is_told() {
     let pinza = with_fixture(&[]);
-    check(&pinza, &["-v", "call", "fix__progress"], 0, "done\n", "1/3: step 1\n2/3: step 2\n3/3: step 3\n");
+    check(
+        &pinza,
+        &["-v", "call", "fix__progress"],
+        0,
+        "done\n",
+        "0.5/1.5: step 1\n1/1.5: step 2\n1.5/1.5: step 3\n",
+    );
 }
 
 #[test]

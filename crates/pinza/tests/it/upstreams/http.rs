@@ -61,6 +61,44 @@ fn a_server_over_http_is_a_group_as_well() {
     check(&pinza, &["mcp", "list"], 0, "  wire  1 tool  http://127.0.0.1:[..]/mcp\n", "");
 }
 
+/// It knew only the handshake when it was looked at, and refuses it from then on.
+#[test]
+fn a_server_that_has_become_newer_is_greeted_anew() {
+    for refusal in ["200 OK", "400 Bad Request"] {
+        let is_new = Arc::new(AtomicUsize::new(0));
+        let now = Arc::clone(&is_new);
+        let server = WireServer::start(move |request| {
+            let message = request.json();
+            let whole = json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
+            let with = |more: Value| {
+                let mut result = whole.clone();
+                result.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                Reply::json(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+            };
+            match (now.load(Ordering::SeqCst), message["method"].as_str().unwrap_or_default()) {
+                (0, _) => answer(request, |_| text("old")),
+                (_, "server/discover") => {
+                    with(json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}))
+                }
+                (_, "tools/list") => with(
+                    json!({"tools": [{"name": "say", "description": "Says", "inputSchema": {"type": "object"}}]}),
+                ),
+                (_, "tools/call") => with(text("new")),
+                _ => {
+                    let error = json!({"code": -32601, "message": "no handshake"});
+                    let body = json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string();
+                    Reply::new(refusal, &[("content-type", "application/json")], &body)
+                }
+            }
+        });
+        let pinza = pinza();
+        fine(&pinza, &["mcp", "add", "wire", &server.url("/mcp")]);
+        check_call(&pinza, &["wire__say"], Ok("old"));
+        is_new.store(1, Ordering::SeqCst);
+        check_call(&pinza, &["wire__say"], Ok("new"));
+    }
+}
+
 #[test]
 fn answers_are_bounded_and_not_followed() {
     let huge = WireServer::start(|request| answer(request, |_| text(&"x".repeat(40 << 20))));

@@ -277,6 +277,101 @@ async fn odd_answers_are_answers_to_every_call() {
     }
 }
 
+/// Says at once what it is, to the first call and to later ones, and the server hears no answer to its answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_read_settles_its_call() {
+    let files = tempfile::tempdir().unwrap();
+    let (raw, heard) = (files.path().join("raw"), files.path().join("heard"));
+    let result =
+        |text: &str| format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"content":[],{text}}}}}"#).into_bytes();
+    let deep = format!(r#""structuredContent":{}{}"#, "[".repeat(200), "]".repeat(200));
+    let cases: [(Vec<u8>, Result<&str, &str>); 8] = [
+        (result(r#""structuredContent":"\ud83d""#), Err("no JSON of the protocol")),
+        (result(&deep), Err("recursion limit")),
+        (result(r#""structuredContent":1e999"#), Err("number out of range")),
+        (result(r#""structuredContent":NaN"#), Err("no JSON of the protocol")),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":\"\xff\"}}".to_vec(),
+            Err("no JSON of the protocol"),
+        ),
+        (
+            br#"{"jsonrpc":"2.0","id":ID,"error":{"code":"E","message":"too late"}}"#.to_vec(),
+            Err("fix: too late"),
+        ),
+        (br#"{"id":ID,"result":{"content":[{"type":"text","text":"x"}]}}"#.to_vec(), Ok("x")),
+        (
+            br#"{"jsonrpc":"2.0","id":ID,"error":null,"result":{"content":[{"type":"text","text":"x"}]}}"#
+                .to_vec(),
+            Ok("x"),
+        ),
+    ];
+    let options = ["--raw", raw.to_str().unwrap(), "--heard", heard.to_str().unwrap()];
+    let world = World::new(&[("fix", &options)]).await;
+    for (line, expected) in cases {
+        let shown = String::from_utf8_lossy(&line).into_owned();
+        std::fs::write(&raw, line).unwrap();
+        // A runtime of its own, so that there is a first call.
+        let alone = runtime(world.directory.path(), world.specs.clone());
+        for place in ["first", "second", "third"] {
+            let call = alone.call("fix__echo", json!({"text": "x"}));
+            let found = tokio::time::timeout(Duration::from_secs(20), call).await.expect(&shown).result;
+            match (found, expected) {
+                (Ok(output), Ok(text)) => assert_eq!(output.as_text(), text, "{place}: {shown}"),
+                (Err(error), Err(text)) => assert!(error.message.contains(text), "{place}: {shown}: {error}"),
+                (found, _) => panic!("{place}: {shown}: {found:?}"),
+            }
+        }
+    }
+    let heard = std::fs::read_to_string(&heard).unwrap();
+    assert!(heard.lines().all(|line| line.contains("tools/call")), "{heard}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_cannot_be_read_is_said_to_be_that() {
+    let files = tempfile::tempdir().unwrap();
+    let raw = files.path().join("raw");
+    std::fs::write(&raw, r#"{"jsonrpc":"2.0","id":ID,"result":{"tools":[NaN]}}"#).unwrap();
+    let specs = vec![spec("fix", &["--raw-list", raw.to_str().unwrap()], files.path())];
+    let pinza = runtime(files.path(), specs);
+    let error = pinza.upstreams().get("fix").unwrap().contact().await.unwrap_err();
+    assert!(error.message.contains("no JSON of the protocol: expected value"), "{}", error.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_is_none_is_left_out_and_named() {
+    let files = tempfile::tempdir().unwrap();
+    let tools = files.path().join("tools");
+    let listed = json!([
+        {"name": "echo", "description": "Says it back", "inputSchema": {"type": "object"}},
+        {"name": "bare"},
+        {"name": "", "inputSchema": {"type": "object"}},
+    ]);
+    std::fs::write(&tools, listed.to_string()).unwrap();
+    let specs = vec![spec("fix", &["--tools", tools.to_str().unwrap()], files.path())];
+    runtime(files.path(), specs.clone()).upstreams().get("fix").unwrap().contact().await.unwrap();
+    let pinza = runtime(files.path(), specs);
+    let problems: Vec<_> =
+        pinza.upstreams().shelf().problems.into_iter().map(|found| found.message).collect();
+    let expected = [
+        "the tool 'bare' of fix is left out: the parameters' schema must be a JSON object, not null",
+        "the tool '' of fix is left out: it has no name",
+    ];
+    assert_eq!(problems, expected);
+    assert_eq!(pinza.call("fix__echo", json!({"text": "x"})).await.result.unwrap().as_text(), "x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_has_become_newer_is_greeted_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    for (options, revision) in
+        [(&[] as &[&str], "2025-11-25"), (&["--modern"], "2026-07-28"), (&[], "2025-11-25")]
+    {
+        let pinza = runtime(directory.path(), vec![spec("fix", options, directory.path())]);
+        let contact = pinza.upstreams().get("fix").unwrap().contact().await.unwrap();
+        assert_eq!(contact.facts.revision, revision);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_does_not_listen_any_more_is_started_again() {
     let starts = Starts::new();

@@ -444,6 +444,11 @@ fn piece(content: &Content) -> Option<Piece> {
         Content::ResourceLink { uri, name, .. } => {
             Piece::Line(note(&format!("  → {} {}", visible(name), visible(uri))))
         }
-        Content::Resource { uri, .. } => Piece::Line(note(&format!("  → {}", visible(uri)))),
+        Content::Blob { data, mime_type: Some(mime), .. } if mime.starts_with("image/") => {
+            Piece::Image { data: data.clone(), mime: mime.clone() }
+        }
+        Content::Resource { uri, .. } | Content::Blob { uri, .. } => {
+            Piece::Line(note(&format!("  → {}", visible(uri))))
+        }
     })
 }
