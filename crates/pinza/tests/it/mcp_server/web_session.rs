@@ -49,8 +49,9 @@ fn an_answer_is_the_same_on_both_ways() {
             odd["odd"] = json!("any");
             let [ours, theirs]: [Reply; 2] =
                 [&params, &odd].map(|params| web.post(&headers, &call(7, params)));
-            assert_eq!((ours.status, &ours.body), (theirs.status, &theirs.body), "{params}");
-            assert_eq!(ours.header("content-type"), theirs.header("content-type"), "{params}");
+            // Either may take longer than a moment, and then be a stream.
+            let said = |reply: &Reply| (reply.status, reply.json().to_string());
+            assert_eq!(said(&ours), said(&theirs), "{params}");
         }
     }
 }
