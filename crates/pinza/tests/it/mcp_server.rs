@@ -12,6 +12,7 @@ mod plain;
 mod requests;
 mod results;
 mod session;
+mod settings;
 mod web;
 
 use serde_json::{Value, json};
