@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     names::ToolName,
-    policy::Rule,
+    policy::{CurrentPolicy, Rule},
     tool::{Arguments, BoxFuture, CallId, Permission},
 };
 
@@ -51,6 +51,24 @@ pub enum Answer {
     Session,
     Always,
     Deny,
+}
+
+/// What a call wants to know of whoever is behind a desk.
+pub(crate) struct Question<'a> {
+    pub(crate) call: &'a CallId,
+    pub(crate) tool: &'a ToolName,
+    pub(crate) arguments: &'a Arc<Arguments>,
+    pub(crate) permission: Permission,
+    /// Whether a rule would help.
+    pub(crate) can_keep: bool,
+    pub(crate) policy: &'a CurrentPolicy,
+}
+
+impl Question<'_> {
+    /// Whether a rule that came after the call began has answered it.
+    fn is_ruled(&self) -> bool {
+        self.policy.get().allows(self.tool, self.arguments, &self.permission)
+    }
 }
 
 /// What became of a question.
@@ -92,49 +110,49 @@ impl PromptDesk {
         }
     }
 
-    pub(crate) async fn ask(
-        &self,
-        call: &CallId,
-        tool: &ToolName,
-        arguments: &Arc<Arguments>,
-        permission: Permission,
-        can_keep: bool,
-    ) -> Ruling {
+    pub(crate) async fn ask(&self, question: Question<'_>) -> Ruling {
         let Some(approver) = &self.approver else { return Ruling::Nobody };
-        if self.is_granted(tool, arguments, &permission) {
+        if self.is_granted(&question) {
             return Ruling::Granted;
         }
         let _turn = self.turn.lock().await;
-        // The prompt before this one may have been answered for the whole session.
-        if self.is_granted(tool, arguments, &permission) {
+        // The prompt before this one may have been answered for the whole session, or for good.
+        if self.is_granted(&question) {
             return Ruling::Granted;
         }
         let prompt = Prompt {
             id: self.next_id.fetch_add(1, Ordering::Relaxed),
-            call: call.clone(),
-            tool: tool.clone(),
-            rule: Rule::remembering(tool, &permission),
-            can_keep,
-            permission,
-            arguments: Arc::clone(arguments),
+            call: question.call.clone(),
+            tool: question.tool.clone(),
+            rule: Rule::remembering(question.tool, &question.permission),
+            can_keep: question.can_keep,
+            permission: question.permission.clone(),
+            arguments: Arc::clone(question.arguments),
         };
         match approver.ask(&prompt).await {
             Answer::Deny => return Ruling::Refused,
             Answer::Once => {}
             Answer::Session => self.grant(prompt.rule),
             Answer::Always => {
-                // A rule that cannot be written still holds for this session, as the person meant
-                // it; one that would not help is not written at all.
-                let _ = prompt.rule.as_ref().filter(|_| can_keep).map(|rule| approver.remember(rule));
-                self.grant(prompt.rule);
+                // One that would not help is not written at all.
+                let _ = prompt.rule.as_ref().filter(|_| prompt.can_keep).map(|rule| approver.remember(rule));
+                // Where the rule holds from now on, it answers alone: an answer beside it would outlive it when it
+                // is revoked. One that could not be written still holds for this session, as the person meant it.
+                if !question.is_ruled() {
+                    self.grant(prompt.rule);
+                }
             }
         }
         Ruling::Granted
     }
 
-    fn is_granted(&self, tool: &ToolName, arguments: &Arguments, permission: &Permission) -> bool {
-        let granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        granted.iter().any(|rule| rule.matches(tool, arguments, Some(permission)))
+    fn is_granted(&self, question: &Question<'_>) -> bool {
+        let Question { tool, arguments, permission, .. } = question;
+        let is_answered = {
+            let granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+            granted.iter().any(|rule| rule.matches(tool, arguments, Some(permission)))
+        };
+        is_answered || question.is_ruled()
     }
 
     fn grant(&self, rule: Option<Rule>) {

@@ -9,7 +9,7 @@ use std::{
     borrow::Cow,
     panic::AssertUnwindSafe,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -25,7 +25,7 @@ use crate::{
     gate::{Decisions, Gate},
     names::Capability,
     observer::{CallObserver, Finished, Of, Started},
-    policy::Policy,
+    policy::{CurrentPolicy, Policy},
     registry::{Entry, panic_text},
     scope::{CallScope, Caller, Visibility},
     stopwatch::Stopwatch,
@@ -51,8 +51,8 @@ impl Outcome {
 }
 
 pub struct Engine {
-    /// Swapped whole when the configuration changes; a call keeps the one it began with.
-    policy: RwLock<Arc<Policy>>,
+    /// Another one when the configuration changes; a call keeps the one it began with.
+    policy: CurrentPolicy,
     admission: Admission,
     observers: Vec<Arc<dyn CallObserver>>,
     outputs: Option<Arc<dyn OutputStore>>,
@@ -63,7 +63,7 @@ pub struct Engine {
 impl Engine {
     pub fn new(policy: Policy) -> Self {
         Self {
-            policy: RwLock::new(Arc::new(policy)),
+            policy: CurrentPolicy::new(policy),
             admission: Admission::default(),
             observers: Vec::new(),
             outputs: None,
@@ -85,11 +85,11 @@ impl Engine {
     }
 
     pub fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.read().unwrap_or_else(PoisonError::into_inner))
+        self.policy.get()
     }
 
     pub fn set_policy(&self, policy: Policy) {
-        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+        self.policy.set(policy);
     }
 
     /// Runs one call. Never fails, never panics: the outcome says what happened.
@@ -195,6 +195,7 @@ impl Engine {
     ) -> Gate {
         Gate {
             policy: self.policy(),
+            current: self.policy.clone(),
             desk: Arc::clone(&scope.desk),
             call: id.clone(),
             tool: entry.definition().name.clone(),

@@ -9,10 +9,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    approval::{PromptDesk, Ruling},
+    approval::{PromptDesk, Question, Ruling},
     error::ToolError,
     names::{Capability, ToolName, capability},
-    policy::{Because, Decision, Policy, Verdict},
+    policy::{Because, CurrentPolicy, Decision, Policy, Verdict},
     stopwatch::Stopwatch,
     tool::{Arguments, CallId, Permission},
 };
@@ -43,6 +43,8 @@ impl Decisions {
 
 pub(crate) struct Gate {
     pub(crate) policy: Arc<Policy>,
+    /// Asked before a person is: somebody may have said "always" since the call began.
+    pub(crate) current: CurrentPolicy,
     pub(crate) desk: Arc<PromptDesk>,
     pub(crate) call: CallId,
     pub(crate) tool: ToolName,
@@ -111,7 +113,15 @@ impl Gate {
 
     async fn ask(&self, permission: Permission, can_keep: bool) -> Result<(), ToolError> {
         let capability = permission.capability.clone();
-        let asking = self.desk.ask(&self.call, &self.tool, &self.arguments, permission, can_keep);
+        let question = Question {
+            call: &self.call,
+            tool: &self.tool,
+            arguments: &self.arguments,
+            permission,
+            can_keep,
+            policy: &self.current,
+        };
+        let asking = self.desk.ask(question);
         let ruling = tokio::select! {
             // Cancellation first: a call that nobody wants any more asks nobody.
             biased;

@@ -3,6 +3,8 @@
 //! Rules come from the configuration and from flags. Among those that match, deny beats ask
 //! beats allow; where none matches, the defaults hold.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,7 +139,7 @@ pub struct Decision {
     pub because: Because,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     rules: Vec<(Rule, RuleSource)>,
 }
@@ -190,6 +192,12 @@ impl Policy {
         }
     }
 
+    /// Whether a rule lets a permission pass; a default is no rule.
+    pub(crate) fn allows(&self, tool: &ToolName, arguments: &Arguments, permission: &Permission) -> bool {
+        let decision = self.decide(tool, arguments, Some(permission));
+        decision.verdict == Verdict::Allow && decision.because != Because::Default
+    }
+
     /// Whether a rule denies every call of a tool, whatever its arguments.
     pub fn forbids(&self, entry: &Entry) -> bool {
         let nothing = Arguments::new();
@@ -230,6 +238,25 @@ impl Policy {
     pub fn idle_rules(&self, snapshot: &Snapshot) -> Vec<(usize, String)> {
         let numbered = self.rules.iter().enumerate();
         numbered.filter_map(|(index, (rule, _))| Some((index + 1, why_idle(rule, snapshot)?))).collect()
+    }
+}
+
+/// The policy of this moment, for whoever holds on to it. Swapped whole; a std lock, held to take a clone or to put
+/// another one.
+#[derive(Clone, Debug)]
+pub(crate) struct CurrentPolicy(Arc<RwLock<Arc<Policy>>>);
+
+impl CurrentPolicy {
+    pub(crate) fn new(policy: Policy) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(policy))))
+    }
+
+    pub(crate) fn get(&self) -> Arc<Policy> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set(&self, policy: Policy) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
     }
 }
 

@@ -42,6 +42,13 @@ pub(crate) struct Config {
     pub(crate) journal: JournalTable,
 }
 
+impl Config {
+    /// The path is for what is said of a fault.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self> {
+        parse(path, text).map(|(config, _)| config)
+    }
+}
+
 /// A model server that was given a name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -218,13 +225,18 @@ pub(crate) struct ConfigFile {
 impl ConfigFile {
     /// An absent file is an empty one.
     pub(crate) fn read(path: PathBuf) -> Result<Self> {
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-        };
+        let text = Self::text(&path)?.unwrap_or_default();
         let (config, document) = parse(&path, &text)?;
         Ok(Self { path, config, document })
+    }
+
+    /// What is written there; `None` where there is no file.
+    pub(crate) fn text(path: &Path) -> Result<Option<String>> {
+        match fs::read_to_string(path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
     }
 
     /// Every value that is set, with its dotted key.

@@ -14,6 +14,7 @@
 mod live;
 mod runtime;
 mod served;
+mod settings;
 mod skills;
 mod watch;
 mod words;
@@ -35,6 +36,7 @@ pub use pinza_core::{
 pub use pinza_tools::{Agents, NewAgent, OpenState, image_type};
 pub use runtime::{BuildError, Builder, Pinza, THIS_PROGRAM, UpstreamSettings, run_if_helper};
 pub use served::ServeOptions;
+pub use settings::{Settings, SettingsSource};
 pub use skills::{LoadedSkills, load_skills};
 pub use watch::{Report, Watch};
 pub use words::{WordFile, WordFileError};

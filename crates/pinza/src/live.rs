@@ -1,4 +1,4 @@
-//! The tools that there are now, and how they are made anew when scripts change.
+//! The tools that there are now, and how they are made anew when scripts or settings change.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -7,13 +7,14 @@ use std::{
 };
 
 use pinza_core::{
-    Failure, GroupName, Registry, Skill, SkillName, Snapshot, ToolContext, ToolDefinition, ToolName, selects,
+    Entry, Failure, GroupName, Policy, Registry, Skill, SkillName, Snapshot, ToolContext, ToolDefinition,
+    ToolName, selects,
 };
 use pinza_host::process::Supervisor;
 use pinza_js::{Code, Host, JsTool, Libraries, Loaded, LoadedTool, Loader, OnClash, Place, Problem};
 use pinza_mcp::client::{Shelf, ShelfProblem, Upstreams};
 
-use crate::skills::SkillLoader;
+use crate::{settings::Obeyed, skills::SkillLoader};
 
 /// What all clones of a [`Pinza`](crate::Pinza) share.
 pub(crate) struct Live {
@@ -28,6 +29,8 @@ pub(crate) struct Live {
 #[derive(Debug)]
 pub(crate) struct Tools {
     pub(crate) snapshot: Arc<Snapshot>,
+    /// What was to be obeyed when they were loaded; the engine's own may be newer.
+    policy: Arc<Policy>,
     pub(crate) failures: Arc<[Failure]>,
     pub(crate) problems: Arc<[Problem]>,
     /// Those of them that are about skills.
@@ -38,7 +41,7 @@ pub(crate) struct Tools {
 pub(crate) struct Recipe {
     pub(crate) registry: Registry,
     pub(crate) context: ToolContext,
-    pub(crate) disabled: Vec<String>,
+    pub(crate) settings: Obeyed,
     pub(crate) on_clash: OnClash,
     /// Of what does not change.
     pub(crate) problems: Vec<Problem>,
@@ -76,7 +79,7 @@ impl Known {
     }
 }
 
-/// What a look at the directories of scripts has changed.
+/// What a look at the directories of scripts and at the settings has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reload {
     pub added: Vec<ToolName>,
@@ -85,6 +88,12 @@ pub struct Reload {
     pub removed: Vec<ToolName>,
     /// Files of libraries that came, went or changed: the tools beside them use what holds now.
     pub libraries: Vec<String>,
+    /// Whether there are other rules.
+    pub policy: bool,
+    /// Tools that are there as before and cannot be used any more: a rule denies them, or they are switched off.
+    pub withheld: Vec<ToolName>,
+    /// Tools that were there, and can be used from now on.
+    pub granted: Vec<ToolName>,
     /// Skills that came, went or changed.
     pub skills: Vec<SkillName>,
     /// What was not said before; [`Pinza::problems`](crate::Pinza::problems) has all that holds.
@@ -104,7 +113,7 @@ impl Live {
     /// Loads everything for the first time.
     pub(crate) fn new(recipe: Recipe, loader: Loader, skills: SkillLoader) -> Self {
         let mut scripts = Scripts { loader, skills, codes: HashMap::new(), versions: BTreeMap::new() };
-        let (tools, _) = recipe.load(&mut scripts);
+        let (tools, _) = recipe.load(&mut scripts, None);
         Self { current: RwLock::new(Arc::new(tools)), recipe, scripts: Mutex::new(scripts) }
     }
 
@@ -148,9 +157,12 @@ impl Live {
 
     fn load(&self, scripts: &mut Scripts) -> (Tools, Reload) {
         let before = scripts.versions.clone();
-        let (tools, libraries) = self.recipe.load(scripts);
+        // Before any script: none is live without the rules that were written before it.
+        let unreadable = self.recipe.settings.renew_settled();
+        let (tools, libraries) = self.recipe.load(scripts, unreadable);
         let after = &scripts.versions;
         let last = self.current();
+        let (withheld, granted) = switched(&last, &tools);
         let without = |all: &[Problem], known: &[Problem]| {
             all.iter().filter(|problem| !known.contains(problem)).cloned().collect()
         };
@@ -163,6 +175,9 @@ impl Live {
                 .collect(),
             removed: before.keys().filter(|name| !after.contains_key(*name)).cloned().collect(),
             libraries,
+            policy: last.policy != tools.policy,
+            withheld,
+            granted,
             skills: changed_skills(&last.snapshot, &tools.snapshot),
             problems: without(&tools.problems, &last.problems),
             solved: without(&last.problems, &tools.problems),
@@ -187,7 +202,7 @@ impl std::fmt::Debug for Live {
 
 impl Recipe {
     /// All tools as the files say now, and the libraries that changed.
-    fn load(&self, scripts: &mut Scripts) -> (Tools, Vec<String>) {
+    fn load(&self, scripts: &mut Scripts, unreadable: Option<Problem>) -> (Tools, Vec<String>) {
         let mut registry = self.registry.clone();
         let (own, libraries) = match &self.host {
             Some(host) => scripts.register(&mut registry, self.on_clash, host),
@@ -196,13 +211,16 @@ impl Recipe {
         let of_upstreams = scripts.register_upstreams(&mut registry, &self.upstreams);
         let skill_problems = scripts.skills.register(&mut registry, self.on_clash);
         let own = own.into_iter().chain(of_upstreams).chain(skill_problems.iter().cloned());
-        let problems: Vec<Problem> = self.problems.iter().cloned().chain(own).collect();
+        let known = self.problems.iter().cloned().chain(unreadable);
+        let problems: Vec<Problem> = known.chain(own).collect();
         let mut resolution = registry.resolve_all(&self.context);
         let failures = std::mem::take(&mut resolution.failures).into();
-        let is_enabled = |meta: &_| !self.disabled.iter().any(|name| selects(name, meta));
+        let disabled = self.settings.disabled();
+        let is_enabled = |meta: &_| !disabled.iter().any(|name| selects(name, meta));
         let snapshot = Arc::new(resolution.into_snapshot(&registry, is_enabled));
         let (problems, skill_problems) = (problems.into(), skill_problems.into());
-        (Tools { snapshot, failures, problems, skill_problems }, libraries)
+        let policy = self.settings.engine().policy();
+        (Tools { snapshot, policy, failures, problems, skill_problems }, libraries)
     }
 }
 
@@ -296,6 +314,22 @@ fn version_of(definition: &ToolDefinition) -> u64 {
     definition.parameters.schema().to_string().hash(&mut hasher);
     definition.output_schema.as_ref().map(ToString::to_string).hash(&mut hasher);
     hasher.finish()
+}
+
+/// The tools of both that can no longer be used, and those that now can.
+fn switched(before: &Tools, after: &Tools) -> (Vec<ToolName>, Vec<ToolName>) {
+    let can_use = |tools: &Tools, entry: &Entry| entry.is_enabled() && !tools.policy.forbids(entry);
+    let (mut withheld, mut granted) = (Vec::new(), Vec::new());
+    for entry in after.snapshot.tools() {
+        let name = &entry.definition().name;
+        let Some(last) = before.snapshot.get(name.as_str()) else { continue };
+        match (can_use(before, last), can_use(after, entry)) {
+            (true, false) => withheld.push(name.clone()),
+            (false, true) => granted.push(name.clone()),
+            _ => {}
+        }
+    }
+    (withheld, granted)
 }
 
 /// The names of skills that are not the same in two snapshots.

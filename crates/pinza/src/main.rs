@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 mod cli;
 mod config;
+mod follow;
 mod home;
 mod log;
 mod project;

@@ -8,9 +8,9 @@ use std::{
 };
 
 use pinza_core::{
-    Approver, BoxFuture, CallId, CallObserver, CallScope, Caller, Clash, Engine, ErrorKind, Failure,
-    FsBridge, NativeTool, Outcome, OutputStore, Policy, PromptDesk, Registry, Snapshot, Tool, ToolCall,
-    ToolContext, ToolError, ToolResult, Typed, View, search::WordTable,
+    Answer, Approver, BoxFuture, CallId, CallObserver, CallScope, Caller, Clash, Engine, ErrorKind, Failure,
+    FsBridge, NativeTool, Outcome, OutputStore, Policy, Prompt, PromptDesk, Registry, Rule, Snapshot, Tool,
+    ToolCall, ToolContext, ToolError, ToolResult, Typed, View, search::WordTable,
 };
 use pinza_host::{
     files::{Hardlinks, Workspace, WorkspaceError, WorkspaceOptions},
@@ -28,6 +28,7 @@ use serde_json::Value;
 
 use crate::{
     live::{Live, Recipe, Reload},
+    settings::{Obeyed, Settings, SettingsSource},
     skills::SkillLoader,
 };
 
@@ -109,9 +110,15 @@ impl Pinza {
         &self.live.recipe().upstreams
     }
 
-    /// Looks at scripts and at what is known of other servers anew. Blocking: it reads files.
+    /// Looks at scripts, settings and what is known of other servers anew. Blocking: it reads files.
     pub fn reload(&self) -> Reload {
         self.live.reload()
+    }
+
+    /// Obeys the rules that are written down now, for whoever has just written one; tools that were switched on or
+    /// off follow with the next [`reload`](Self::reload). Blocking: it reads a file.
+    pub fn renew_policy(&self) -> Result<(), Problem> {
+        self.live.recipe().settings.renew().map_or(Ok(()), Err)
     }
 
     pub(crate) fn live(&self) -> &Arc<Live> {
@@ -179,6 +186,7 @@ pub struct Builder {
     caps: Caps,
     rewrite: Vec<(String, String)>,
     policy: Policy,
+    settings: Option<Arc<dyn SettingsSource>>,
     approver: Option<Arc<dyn Approver>>,
     observers: Vec<Arc<dyn CallObserver>>,
     state: Option<OpenState>,
@@ -293,6 +301,14 @@ impl Builder {
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Where policy and the tools that are switched off come from after the start: read anew with every reload, in the
+    /// place of what [`policy`](Self::policy) and [`disable`](Self::disable) said.
+    #[must_use]
+    pub fn settings(mut self, source: Arc<dyn SettingsSource>) -> Self {
+        self.settings = Some(source);
         self
     }
 
@@ -416,11 +432,17 @@ impl Builder {
             Some(host) => register_modules(&mut registry, &self.modules, self.caps, host, supervisor.clone()),
             None => Vec::new(),
         };
+        let mut engine = Engine::new(self.policy.clone());
+        if let Some(workspace) = &workspace {
+            engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace.clone())));
+        }
+        let engine = Arc::new(self.observers.into_iter().fold(engine, Engine::observer));
+        let settings = Settings { policy: self.policy, disabled: self.disabled };
         let recipe = Recipe {
             registry,
             problems,
             context: context(workspace.as_ref()),
-            disabled: self.disabled,
+            settings: Obeyed::new(Arc::clone(&engine), settings, self.settings),
             on_clash: self.on_clash,
             host: js,
             supervisor,
@@ -428,13 +450,12 @@ impl Builder {
         };
         let loader = Loader::new(self.scripts, self.on_clash).caps(self.caps);
         let skills = [Place::Builtin(pinza_tools::SKILLS)].into_iter().chain(self.skills).collect();
-        let live = Live::new(recipe, loader, SkillLoader::new(skills));
-        let mut engine = self.observers.into_iter().fold(Engine::new(self.policy), Engine::observer);
-        if let Some(workspace) = workspace {
-            engine = engine.outputs(Arc::new(WorkspaceOutputs(workspace)));
-        }
-        let desk = self.approver.map_or_else(PromptDesk::closed, PromptDesk::new);
-        Ok(Pinza { engine: Arc::new(engine), live: Arc::new(live), desk: Arc::new(desk) })
+        let live = Arc::new(Live::new(recipe, loader, SkillLoader::new(skills)));
+        let desk = match self.approver {
+            Some(inner) => PromptDesk::new(Arc::new(Remembering { inner, live: Arc::clone(&live) })),
+            None => PromptDesk::closed(),
+        };
+        Ok(Pinza { engine, live, desk: Arc::new(desk) })
     }
 }
 
@@ -491,6 +512,25 @@ fn context(workspace: Option<&Workspace>) -> ToolContext {
         root,
         bridge: workspace.map(|workspace| Arc::new(workspace.clone()) as Arc<_>),
         ..ToolContext::default()
+    }
+}
+
+/// Obeys the rules that an approver writes down, as soon as they are written.
+struct Remembering {
+    inner: Arc<dyn Approver>,
+    live: Arc<Live>,
+}
+
+impl Approver for Remembering {
+    fn ask<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Answer> {
+        self.inner.ask(prompt)
+    }
+
+    fn remember(&self, rule: &Rule) -> Result<(), String> {
+        self.inner.remember(rule)?;
+        // What cannot be read now is a problem of the next reload; the answer holds for the session then.
+        let _ = self.live.recipe().settings.renew();
+        Ok(())
     }
 }
 

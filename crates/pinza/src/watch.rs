@@ -1,4 +1,4 @@
-//! Follows the directories of scripts, so that a saved file is live a moment later.
+//! Follows the directories of scripts and the files of settings, so that a saved file is live a moment later.
 //!
 //! An event only says that it is time to look: what changed is found by reading, and a look at what did not change
 //! changes nothing. So it does not matter how an editor saves, or whether an event got lost between two others.
@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_millis(500);
 /// Reports that nobody reads; more are dropped.
 const UNREAD: usize = 256;
 
-/// Follows the directories of scripts for as long as it is kept.
+/// Follows the directories of scripts and the files of settings for as long as it is kept.
 #[derive(Debug)]
 pub struct Watch {
     stop: Arc<OwnedFd>,
@@ -39,7 +39,7 @@ pub struct Watch {
 /// What a [`Watch`] has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// Tools changed, or what is wrong with them did.
+    /// Tools or rules changed, or what is wrong with them did.
     Reloaded(Reload),
     /// The system does not tell of changes, for this reason; the directories are looked at twice a second instead.
     Looking(String),
@@ -55,7 +55,7 @@ enum Woken {
 }
 
 impl Pinza {
-    /// Follows the directories of scripts. Calls that begin after a save run what was saved; a broken save keeps the last
+    /// Follows the directories of scripts and the files of settings. Calls that begin after a save run what was saved; a broken save keeps the last
     /// good version, and says so. Ends when the watch is dropped. Blocking for a first look at all files.
     ///
     /// ```no_run

@@ -1,10 +1,13 @@
 //! Asking a person: one prompt at a time, each with its own id, each for its own call.
 
-use std::sync::{Arc, atomic::Ordering::SeqCst};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
 
 use pinza_core::{
-    Answer, CallScope, CancellationToken, Capability, Parameter, Parameters, Rule, Tool, ToolCall,
-    YesApprover, visible,
+    Answer, Approver, BoxFuture, CallScope, CancellationToken, Capability, Engine, Parameter, Parameters,
+    Policy, Prompt, Rule, Tool, ToolCall, Verdict, YesApprover, visible,
 };
 use serde_json::{Value, json};
 
@@ -150,6 +153,45 @@ async fn always_remembers_the_rule_that_was_shown() {
     let kept = World::with_rules([exec()], &[serde_json::to_value(&rule).unwrap()]);
     assert!(kept.call("exec", run("ls *.rs")).await.is_ok());
     assert!(kept.call("exec", run("ls main.rs")).await.is_err());
+}
+
+/// Says "always", and writes it where the engine looks.
+struct Keeper {
+    engine: Arc<Engine>,
+    asked: AtomicUsize,
+}
+
+impl Approver for Keeper {
+    fn ask<'a>(&'a self, _prompt: &'a Prompt) -> BoxFuture<'a, Answer> {
+        self.asked.fetch_add(1, SeqCst);
+        Box::pin(std::future::ready(Answer::Always))
+    }
+
+    fn remember(&self, rule: &Rule) -> Result<(), String> {
+        self.engine.set_policy(Policy::new([rule.clone()], []));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn always_holds_for_as_long_as_its_rule() {
+    let world = World::new([exec()]);
+    let keeper = Arc::new(Keeper { engine: Arc::clone(&world.engine), asked: AtomicUsize::new(0) });
+    let world = world.asking(keeper.clone());
+    // All of them began before there was a rule.
+    let outcomes = world.engine.call_all(calls(["date"; 3].map(String::from)), &world.scope).await;
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+    world.call("exec", run("date")).await.unwrap();
+    assert_eq!(keeper.asked.load(SeqCst), 1);
+    // The rule is revoked.
+    world.engine.set_policy(Policy::default());
+    world.call("exec", run("date")).await.unwrap();
+    assert_eq!(keeper.asked.load(SeqCst), 2);
+    // Another one beats it.
+    let rule = |effect: Verdict| Rule::capability(effect, "exec");
+    world.engine.set_policy(Policy::new([rule(Verdict::Allow), rule(Verdict::Ask)], []));
+    world.call("exec", run("date")).await.unwrap();
+    assert_eq!(keeper.asked.load(SeqCst), 3);
 }
 
 #[tokio::test]

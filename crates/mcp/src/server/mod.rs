@@ -71,7 +71,7 @@ pub enum Exposure {
     Dynamic,
 }
 
-/// Writes down a rule that a person wants kept.
+/// Writes down a rule that a person wants kept. From then on the engine's policy has it.
 pub type Remember = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
 
 /// What there is to serve.

@@ -45,7 +45,7 @@ mod welcome;
 
 pub(crate) use args::Global;
 use args::{Cli, Command};
-pub(crate) use policy::append as append_rule;
+pub(crate) use policy::keep as keep_rule;
 pub(crate) use session::Problem;
 pub(crate) use tools::problem_line;
 

@@ -1,5 +1,7 @@
 //! `pinza policy`: the rules, and what they would decide.
 
+use std::path::Path;
+
 use indexmap::IndexMap;
 use pinza::{
     Rule, ToolError, Verdict,
@@ -95,8 +97,20 @@ fn add(global: &Global, printer: &Printer, effect: Verdict, words: RuleWords) ->
     Ok(())
 }
 
+/// Writes down what "always" stands for, unless it is there already.
+pub(crate) fn keep(config_file: &Path, rule: &Rule) -> std::result::Result<(), String> {
+    let keep = || {
+        let rules = ConfigFile::read(config_file.to_owned())?.config.policy.rule;
+        if !rules.contains(rule) {
+            ConfigFile::edit(config_file.to_owned(), |document| append(document, rule))?;
+        }
+        anyhow::Ok(())
+    };
+    keep().map_err(|error| format!("{error:#}"))
+}
+
 /// Adds a rule at the end of the file's rules.
-pub(crate) fn append(document: &mut DocumentMut, rule: &Rule) -> Result<()> {
+fn append(document: &mut DocumentMut, rule: &Rule) -> Result<()> {
     let policy = table(document, "policy")?;
     let rules = policy.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     let rules = rules.as_array_of_tables_mut().ok_or_else(|| {

@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use pinza::{
-    Policy, Reload, Report, Rule, Selection, ServeOptions,
-    core::{Caller, CancellationToken, Engine, RuleSource},
+    Reload, Report, Rule, Selection, ServeOptions,
+    core::{Caller, CancellationToken},
     mcp::{
         conformance,
         server::{Changes, Exposure, Front, KeepFront, Remember, Served, Server, StdioError},
@@ -28,7 +28,6 @@ use super::{
     session::{Noting, Session},
 };
 use crate::{
-    config::ConfigFile,
     log::Log,
     terminal::{Printer, write_stderr},
 };
@@ -215,7 +214,7 @@ impl Opened {
         }
     }
 
-    /// Follows the directories of scripts, and tells clients of what changes.
+    /// Follows scripts and settings, and tells clients of what changes.
     fn watch(&self, tell: impl Fn(&str) + Send + 'static) -> tokio::task::JoinHandle<()> {
         let (pinza, changes, log) = (self.session.pinza.clone(), self.changes.clone(), Arc::clone(&self.log));
         tokio::spawn(async move {
@@ -266,7 +265,7 @@ fn announce(reload: &Reload, changes: &Changes) {
         changes.prompts();
     }
     // Skills count for what the tool that loads them is shown with.
-    let tools = [&reload.added, &reload.changed, &reload.removed];
+    let tools = [&reload.added, &reload.changed, &reload.removed, &reload.withheld, &reload.granted];
     if tools.iter().any(|names| !names.is_empty()) || !reload.skills.is_empty() {
         changes.tools();
     }
@@ -285,6 +284,9 @@ fn lines(report: &Report) -> Vec<String> {
                 names("added", &reload.added),
                 names("changed", &reload.changed),
                 names("removed", &reload.removed),
+                reload.policy.then(|| "the rules are other ones".to_owned()),
+                names("withheld, by a rule or a switch", &reload.withheld),
+                names("no longer withheld", &reload.granted),
             ];
             let skills: Vec<&str> = reload.skills.iter().map(|name| name.as_str()).collect();
             let skills = (!skills.is_empty()).then(|| format!("skills: {}", skills.join(", ")));
@@ -323,22 +325,12 @@ fn selection(session: &Session, arguments: &Serve) -> Result<Selection> {
 
 /// Writes rules to the user's configuration; from then on they hold here, too.
 fn remember(session: &Session) -> Remember {
-    let (file, engine) = (session.home.config_file(), Arc::clone(session.pinza.engine()));
+    let (file, pinza) = (session.home.config_file(), session.pinza.clone());
     Arc::new(move |rule: &Rule| {
-        ConfigFile::edit(file.clone(), |document| policy::append(document, rule))
-            .map_err(|error| format!("{error:#}"))?;
-        hold(&engine, rule);
-        Ok(())
+        policy::keep(&file, rule)?;
+        // All that is written there, and not this rule alone: it may be gone again.
+        pinza.renew_policy().map_err(|problem| problem.message)
     })
-}
-
-fn hold(engine: &Engine, rule: &Rule) {
-    let policy = engine.policy();
-    let of = |source: RuleSource| {
-        policy.rules().iter().filter(move |(_, from)| *from == source).map(|(rule, _)| rule.clone())
-    };
-    let config = of(RuleSource::Config).chain([rule.clone()]);
-    engine.set_policy(Policy::new(config, of(RuleSource::Flag)).and_project(of(RuleSource::Project)));
 }
 
 /// `HOST:PORT`, or a port of this machine.

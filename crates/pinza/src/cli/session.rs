@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use pinza::{
-    Builder, Pinza, Policy, Rule, UpstreamSettings, Verdict, WordFile,
+    Builder, Pinza, Rule, UpstreamSettings, Verdict, WordFile,
     core::{Approver, YesApprover, catalog_row, catalog_set},
     js::{Caps, Place},
     mcp::client::Origin as UpstreamOrigin,
@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::{Global, Result, agents, env, journal};
 use crate::{
     config::{Config, ConfigFile},
+    follow::ConfigSettings,
     home::{Home, Origin},
     project::{CHANGED, Project, ProjectConfig, Trust, TrustedPart, UNKNOWN},
     terminal::TerminalApprover,
@@ -99,8 +100,8 @@ impl Session {
             Some(project) => project.config()?,
             None => ProjectConfig::default(),
         };
-        let policy = Policy::new(config.policy.rule.clone(), flag_rules(global))
-            .and_project(project_config.rules().cloned());
+        let settings = ConfigSettings::new(home.config_file(), flag_rules(global), project_config.clone());
+        let at_start = settings.of(&config);
         let caps = config.policy.limits.caps();
         let mut builder = Pinza::builder()
             .state(journal::shared(&home))
@@ -114,10 +115,10 @@ impl Session {
             .variables(global.env.clone())
             .kept_variables(env::open(&home)?)
             .rewrite(config.net.rewrite.clone())
-            .policy(policy)
+            .policy(at_start.policy)
+            .disable(at_start.disabled)
+            .settings(Arc::new(settings))
             .caps(project_config.limits().narrow(caps))
-            .disable(config.tools.disabled.clone())
-            .disable(project_config.disabled().to_vec())
             .scripts(places(global, &home, project.as_ref())?)
             .skills(skill_places(&home, project.as_ref())?)
             .modules(module_directories(global, &home))

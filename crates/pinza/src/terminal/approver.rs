@@ -2,7 +2,7 @@
 
 use std::{
     io::BufRead as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,7 +16,7 @@ use pinza::{
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::write_stderr;
-use crate::{cli::append_rule, config::ConfigFile};
+use crate::cli::keep_rule;
 
 /// How often a waiting prompt looks whether its call still wants an answer.
 const LOOK: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -73,13 +73,6 @@ impl Choices {
     pub(crate) fn of(prompt: &Prompt) -> Self {
         Self { session: prompt.rule.is_some(), always: prompt.rule.is_some() && prompt.can_keep }
     }
-}
-
-/// Writes down what "always" stands for.
-pub(crate) fn keep_rule(config_file: &Path, rule: &Rule) -> Result<(), String> {
-    ConfigFile::edit(config_file.to_owned(), |document| append_rule(document, rule))
-        .map(|_| ())
-        .map_err(|error| format!("{error:#}"))
 }
 
 /// The arguments of a call by name, with odd characters visible.

@@ -14,7 +14,7 @@ mod progress;
 mod raw;
 mod screen;
 
-pub(crate) use approver::{Choices, TerminalApprover, keep_rule, shown_arguments};
+pub(crate) use approver::{Choices, TerminalApprover, shown_arguments};
 pub(crate) use ask::{ask, is_interactive};
 pub(crate) use editor::{Asked, CommandWord, Editor, Read, Words, question, secret};
 pub(crate) use image::image;

@@ -1,4 +1,4 @@
-//! Where something may happen that scripts depend on.
+//! Where something may happen that scripts or settings depend on.
 //!
 //! Directories are named by their real path, as events are: one directory under two names would have its events under
 //! one of them only.
@@ -36,11 +36,21 @@ impl Interest {
 }
 
 /// `records` is where it is written down what other servers show, if there are any.
-pub(super) fn interests(places: &[Place], skills: &[Place], records: Option<&Path>) -> BTreeSet<Interest> {
+pub(super) fn interests(
+    places: &[Place],
+    skills: &[Place],
+    records: Option<&Path>,
+    settings: &[PathBuf],
+) -> BTreeSet<Interest> {
     let mut interests = BTreeSet::new();
     if let Some(records) = records {
         interests.extend(entry(records));
         interests.extend(records.canonicalize().ok().map(|directory| Interest { directory, name: None }));
+    }
+    for file in settings {
+        interests.extend(entry(file));
+        // Where it is a link, what it leads to changes elsewhere.
+        interests.extend(file.canonicalize().ok().and_then(|file| entry(&file)));
     }
     for directory in skills.iter().filter_map(Place::directory) {
         interests.extend(inner(directory).into_iter().map(|directory| {

@@ -58,7 +58,8 @@ impl Notices {
         // A directory may come to exist between finding out and asking: once more, until it is the same twice.
         for _ in 0..5 {
             let records = live.recipe().upstreams.directory();
-            let wanted = interests(&live.places(), &live.skill_places(), records);
+            let settings = live.recipe().settings.files();
+            let wanted = interests(&live.places(), &live.skill_places(), records, &settings);
             self.follow(&wanted)?;
             let is_settled = wanted == self.interests;
             self.interests = wanted;
@@ -168,7 +169,7 @@ mod tests {
     fn a_flood_is_taken_in_parts() {
         let tools = tempfile::tempdir().unwrap();
         let mut notices = Notices::start().unwrap();
-        notices.interests = interests(&[Place::Directory(tools.path().to_owned())], &[], None);
+        notices.interests = interests(&[Place::Directory(tools.path().to_owned())], &[], None, &[]);
         notices.follow(&notices.interests.clone()).unwrap();
         for number in 0..=MOST {
             fs::write(tools.path().join(number.to_string()), "").unwrap();
@@ -182,7 +183,7 @@ mod tests {
         let tools = home.path().join("tools");
         let mut notices = Notices::start().unwrap();
         let aim = |notices: &mut Notices| {
-            notices.interests = interests(&[Place::Optional(tools.clone())], &[], None);
+            notices.interests = interests(&[Place::Optional(tools.clone())], &[], None, &[]);
             notices.follow(&notices.interests.clone()).unwrap();
         };
         aim(&mut notices);

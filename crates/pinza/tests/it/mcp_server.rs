@@ -13,6 +13,7 @@ mod plain;
 mod requests;
 mod results;
 mod session;
+mod settings;
 mod web;
 mod web_session;
 

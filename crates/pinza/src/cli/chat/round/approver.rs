@@ -14,7 +14,7 @@ use tokio::sync::{
     oneshot,
 };
 
-use crate::terminal::keep_rule;
+use crate::cli::keep_rule;
 
 /// What an approver has to say to whoever is in front of the terminal.
 pub(super) enum Word {
