@@ -7,8 +7,8 @@ use rmcp::{
     ErrorData,
     model::{
         CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CompleteRequestParams, CustomRequest,
-        ErrorCode, GetPromptRequestParams, InitializeRequestParams, ReadResourceRequestParams, RequestId,
-        SetLevelRequestParams, SubscribeRequestParams, SubscriptionsListenRequestParams,
+        ErrorCode, GetMeta as _, GetPromptRequestParams, InitializeRequestParams, ReadResourceRequestParams,
+        RequestId, SetLevelRequestParams, SubscribeRequestParams, SubscriptionsListenRequestParams,
         UnsubscribeRequestParams,
     },
 };
@@ -23,11 +23,12 @@ const INITIALIZE: &str = "initialize";
 pub(super) fn refusal(request: CustomRequest, is_stateless: bool) -> ErrorData {
     let CustomRequest { method, params, .. } = request;
     let reason = match (method.as_str(), is_stateless) {
-        (INITIALIZE, _) => reason::<InitializeRequestParams>,
         ("tools/call", _) => reason::<CallToolRequestParams>,
         ("prompts/get", _) => reason::<GetPromptRequestParams>,
         ("resources/read", _) => reason::<ReadResourceRequestParams>,
         ("completion/complete", _) => reason::<CompleteRequestParams>,
+        // What only one of the revisions has is not there in the other, whatever its params are.
+        (INITIALIZE, false) => reason::<InitializeRequestParams>,
         ("logging/setLevel", false) => reason::<SetLevelRequestParams>,
         ("resources/subscribe", false) => reason::<SubscribeRequestParams>,
         ("resources/unsubscribe", false) => reason::<UnsubscribeRequestParams>,
@@ -42,7 +43,9 @@ pub(super) fn refusal(request: CustomRequest, is_stateless: bool) -> ErrorData {
 pub(super) fn broken_greeting(message: &ClientJsonRpcMessage) -> Option<(ErrorData, RequestId)> {
     let ClientJsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(custom) = &request.request else { return None };
-    (custom.method == INITIALIZE).then(|| (refusal(custom.clone(), false), request.id.clone()))
+    // One that says which revision it follows is not mistaken.
+    let is_greeting = custom.method == INITIALIZE && custom.get_meta().protocol_version().is_none();
+    is_greeting.then(|| (refusal(custom.clone(), false), request.id.clone()))
 }
 
 fn reason<P: DeserializeOwned>(params: Value) -> String {

@@ -217,9 +217,16 @@ fn wrong_params_are_the_callers_fault_without_a_session() {
     let listen = json!({ "notifications": 5 });
     assert_wrong(&web.stateless("subscriptions/listen", listen, json!({})).json(), "notifications: invalid");
     // There is no such method there, right or wrong.
-    for params in [json!({ "level": "bogus" }), json!({ "level": "info" })] {
-        let reply = web.stateless("logging/setLevel", params, json!({}));
+    for (method, params) in [
+        ("logging/setLevel", json!({ "level": "bogus" })),
+        ("logging/setLevel", json!({ "level": "info" })),
+        ("resources/subscribe", json!({})),
+        ("initialize", json!({})),
+    ] {
+        let reply = web.stateless(method, params.clone(), json!({}));
         assert_eq!((reply.status, &reply.json()["error"]["code"]), (404, &json!(-32601)), "{reply:?}");
+        let answer = pipe.request_stateless(method, params, json!({}));
+        assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
     let headers = web.session(json!({}));
     let wrong = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": 5 } });
