@@ -87,6 +87,35 @@ fn dynamic_grows_with_what_is_loaded() {
 }
 
 #[test]
+fn a_hint_names_a_way_that_is_open() {
+    let pinza = pinza();
+    let through = "Call it with: call_tool";
+    let denied = "A rule or flag denies it. See which with: pinza policy test";
+    let load = "Load its group first: load_tool_group";
+    let cases: [(&[&str], &str, Option<&str>); 8] = [
+        (&[], "edit", Some(through)),
+        (&["--exclude", "call_tool"], "edit", None),
+        (&["--expose", "search"], "edit", Some(through)),
+        (&["--expose", "search"], "get_current_time", Some(through)),
+        (&["--expose", "search", "--exclude", "call_tool"], "get_current_time", None),
+        (&["--expose", "dynamic"], "edit", Some(load)),
+        (&["--expose", "dynamic", "--exclude", "load_tool_group"], "edit", None),
+        (&["--deny", "fs.write"], "edit", Some(denied)),
+    ];
+    for (options, tool, hint) in cases {
+        let mut pipe = Pipe::open(&pinza, options);
+        let answer = text(&pipe.call(tool, json!({ "path": "x", "oldText": "a", "newText": "b" })));
+        assert!(answer.starts_with("tool_not_available: "), "{options:?}: {answer}");
+        match hint {
+            Some(hint) => assert!(answer.contains(hint), "{options:?}: {answer}"),
+            None => {
+                assert!(!answer.contains("call_tool") && !answer.contains("load_"), "{options:?}: {answer}")
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_not_in_the_tool_set_is_not_there() {
     let pinza = pinza();
     let only = ["--expose", "full", "--include", "get_current_time,group:fs", "--exclude", "write"];
