@@ -87,6 +87,39 @@ fn dynamic_grows_with_what_is_loaded() {
 }
 
 #[test]
+fn without_a_session_only_a_subscription_tells_that_tools_came() {
+    let pinza = pinza();
+    let load = json!({ "name": "load_tool_group", "arguments": { "group_name": "fs" } });
+    for is_subscribed in [false, true] {
+        let mut pipe = Pipe::start(&pinza, &["--expose", "dynamic"]);
+        let subscription = pipe.id();
+        if is_subscribed {
+            let listening = json!({ "notifications": { "toolsListChanged": true } });
+            pipe.send(&super::stateless(subscription, "subscriptions/listen", listening, json!({})));
+            pipe.receive_method("notifications/subscriptions/acknowledged");
+        }
+        let call = pipe.id();
+        pipe.send(&super::stateless(call, "tools/call", load.clone(), json!({})));
+        // Something after it, so that what comes late is seen.
+        let list = pipe.id();
+        pipe.send(&super::stateless(list, "tools/list", json!({}), json!({})));
+        let mut told = Vec::new();
+        let mut awaited = vec![call, list];
+        while !awaited.is_empty() || told.len() < usize::from(is_subscribed) {
+            let message = pipe.receive();
+            awaited.retain(|id| message["id"] != *id);
+            if message["method"] == "notifications/tools/list_changed" {
+                told.push(message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone());
+            }
+        }
+        let expected = if is_subscribed { vec![json!(subscription)] } else { vec![] };
+        assert_eq!(told, expected);
+        let list = pipe.request_stateless("tools/list", json!({}), json!({}));
+        assert!(names(&list["result"]).contains(&"edit"), "{list}");
+    }
+}
+
+#[test]
 fn a_hint_names_a_way_that_is_open() {
     let pinza = pinza();
     let through = "Call it with: call_tool";
