@@ -22,7 +22,8 @@ use crate::{
     admission::Admission,
     bounds::{OutputStore, bound, bound_error},
     error::{ErrorKind, ToolError},
-    gate::{Decisions, Gate},
+    gate::{Decisions, Gate, denied_hint},
+    meta::MetaTool,
     names::Capability,
     observer::{CallObserver, Finished, Of, Started},
     policy::{CurrentPolicy, Policy},
@@ -138,7 +139,7 @@ impl Engine {
         scope: &CallScope,
         trace: &mut Trace<'_>,
     ) -> ToolResult {
-        let entry = find(scope, name, &scope.visibility)?;
+        let entry = find(scope, name, &scope.visibility, &self.policy)?;
         let arguments = entry.checker.check(entry.definition(), arguments)?;
         if let Some(forward) = entry.tool.forwards(&arguments) {
             return self.run_forwarded(id, entry, arguments, forward, scope, trace).await;
@@ -158,7 +159,7 @@ impl Engine {
     ) -> ToolResult {
         trace.tool = Cow::Owned(forward.name.clone());
         // Whoever may forward reaches all that the caller may ever come to see.
-        let inner = find(scope, &forward.name, &Visibility::All)?;
+        let inner = find(scope, &forward.name, &Visibility::All, &self.policy)?;
         let arguments = inner.checker.check(inner.definition(), forward.arguments)?;
         if inner.tool.forwards(&arguments).is_some() {
             let message = format!("{} cannot call {}", outer.definition().name, forward.name);
@@ -252,7 +253,12 @@ fn lower(above: Option<&Arc<[Capability]>>, own: Option<&Arc<[Capability]>>) -> 
 }
 
 /// Hops 3 and 4: does it exist, is it switched on, may this caller see it.
-fn find<'a>(scope: &'a CallScope, name: &str, visibility: &Visibility) -> Result<&'a Entry, ToolError> {
+fn find<'a>(
+    scope: &'a CallScope,
+    name: &str,
+    visibility: &Visibility,
+    policy: &CurrentPolicy,
+) -> Result<&'a Entry, ToolError> {
     let sees = |entry: &Entry| in_toolset(&scope.toolset, entry) && visibility.sees(entry.meta().id.as_str());
     let Some(entry) = scope.snapshot.get(name) else {
         let error =
@@ -267,29 +273,48 @@ fn find<'a>(scope: &'a CallScope, name: &str, visibility: &Visibility) -> Result
         let error = ToolError::new(ErrorKind::ToolDisabled, format!("Tool '{name}' is disabled"));
         return Err(error.hint(format!("Enable it with: pinza tools enable {name}")));
     }
-    if sees(entry) { Ok(entry) } else { Err(not_available(entry, scope)) }
+    if sees(entry) { Ok(entry) } else { Err(not_available(entry, scope, &policy.get())) }
 }
 
-/// Names the group to load, or the way around it, where that would help; to an agent also the parameters, so that it
-/// need not call blindly again.
-fn not_available(entry: &Entry, scope: &CallScope) -> ToolError {
-    let message = format!("Tool '{}' is not available for this agent", entry.definition().name);
-    let error = ToolError::new(ErrorKind::ToolNotAvailable, message);
-    let Some(group) = entry.meta().group.as_ref().filter(|_| in_toolset(&scope.toolset, entry)) else {
-        return error;
-    };
+/// Names a way to the tool, if there is one that is open; to an agent also the parameters, so that it need not call
+/// blindly again.
+fn not_available(entry: &Entry, scope: &CallScope, policy: &Policy) -> ToolError {
     let name = &entry.definition().name;
-    let reach = match scope.loading {
-        Loading::Grows => format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}"),
-        Loading::Describes => {
-            format!("Call it with: call_tool {{\"name\": \"{name}\", \"arguments\": {{…}}}}")
+    let message = format!("Tool '{name}' is not available for this agent");
+    let error = ToolError::new(ErrorKind::ToolNotAvailable, message);
+    if !in_toolset(&scope.toolset, entry) {
+        return error;
+    }
+    if policy.forbids(entry) {
+        return error.hint(denied_hint(name));
+    }
+    match (way_to(entry, scope), &scope.caller) {
+        (None, _) => error,
+        (Some(way), Caller::Agent { .. }) => {
+            error.hint(format!("{way}. Its arguments are: {}", entry.definition().parameters.schema()))
         }
+        (Some(way), _) => error.hint(way),
+    }
+}
+
+/// How a caller comes to call a tool that it does not see.
+fn way_to(entry: &Entry, scope: &CallScope) -> Option<String> {
+    let is_open = |which: MetaTool| {
+        let mut ways = scope.snapshot.tools().filter(|way| way.meta().meta_tool == Some(which));
+        ways.any(|way| {
+            let is_seen = scope.visibility.sees(way.meta().id.as_str());
+            is_seen && way.is_enabled() && in_toolset(&scope.toolset, way)
+        })
     };
-    match scope.caller {
-        Caller::Agent { .. } => {
-            error.hint(format!("{reach}. Its arguments are: {}", entry.definition().parameters.schema()))
+    match (scope.loading, &entry.meta().group) {
+        (Loading::Grows, Some(group)) if is_open(MetaTool::LoadToolGroup) => {
+            Some(format!("Load its group first: load_tool_group {{\"group_name\": \"{group}\"}}"))
         }
-        _ => error.hint(reach),
+        (Loading::Describes, _) if is_open(MetaTool::CallTool) => {
+            let name = &entry.definition().name;
+            Some(format!("Call it with: call_tool {{\"name\": \"{name}\", \"arguments\": {{…}}}}"))
+        }
+        _ => None,
     }
 }
 

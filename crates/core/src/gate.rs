@@ -157,10 +157,15 @@ impl Gate {
             crate::ErrorKind::PermissionDenied,
             format!("Required permissions were denied: {what}"),
         )
-        .hint(format!("A rule or flag denies it. See which with: pinza policy test {}", self.tool))
+        .hint(denied_hint(&self.tool))
     }
 
     fn record(&self, capability: Capability, granted: bool, asked: bool) {
         self.decisions.push(DecisionRecord { capability, granted, asked });
     }
+}
+
+/// What to do about a denial by policy.
+pub(crate) fn denied_hint(tool: &ToolName) -> String {
+    format!("A rule or flag denies it. See which with: pinza policy test {tool}")
 }

@@ -11,7 +11,7 @@ use std::{
 
 use pinza_core::{CallId, Effect, GroupName, PromptDesk, View};
 use rmcp::{RoleServer, service::Peer};
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
@@ -46,6 +46,8 @@ pub(super) struct Connection {
     subscribed: Mutex<HashSet<String>>,
     /// Whether groups were loaded that the client has not been told of.
     grown: AtomicBool,
+    /// Made for the first subscription: other clients are told in other ways, or not at all.
+    growth: OnceLock<watch::Sender<()>>,
     /// Tells the client of changes; ends with the connection.
     listening: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -70,6 +72,7 @@ impl Connection {
             log_level: Mutex::new(LogLevel::Info),
             subscribed: Mutex::default(),
             grown: AtomicBool::new(false),
+            growth: OnceLock::new(),
             listening: Mutex::default(),
         })
     }
@@ -114,6 +117,18 @@ impl Connection {
     /// Whether other tools are visible than the client knows of; it is told now.
     pub(super) fn take_grown(&self) -> bool {
         self.grown.swap(false, Ordering::Relaxed)
+    }
+
+    /// Hears of every group that is loaded here from now on.
+    pub(super) fn listen_to_growth(&self) -> watch::Receiver<()> {
+        self.growth.get_or_init(|| watch::Sender::new(())).subscribe()
+    }
+
+    /// Tells subscriptions that other tools are visible.
+    pub(super) fn tell_growth(&self) {
+        if let Some(growth) = self.growth.get() {
+            growth.send_replace(());
+        }
     }
 
     pub(super) fn keep_listening(&self, task: JoinHandle<()>) {

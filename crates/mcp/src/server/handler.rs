@@ -87,12 +87,14 @@ impl Handler {
         let (connection, parked) = (&*self.connection, &shared.parked);
         let exchange = Exchange { who, way, is_stateless, connection, parked, wanted };
         let reply = exchange.run(repeated, call.begin()).await?;
-        if self.connection.take_grown()
-            && let Some((peer, cancellation)) = told
-        {
-            // If the client is gone, so is the reason to tell it.
-            let telling = Box::pin(peer.notify_tool_list_changed());
-            let _ = cancellation.run_until_cancelled(telling).await;
+        if self.connection.take_grown() {
+            self.connection.tell_growth();
+            // Without a session only those are told who asked for it.
+            if let Some((peer, cancellation)) = told.filter(|_| !is_stateless) {
+                // If the client is gone, so is the reason to tell it.
+                let telling = Box::pin(peer.notify_tool_list_changed());
+                let _ = cancellation.run_until_cancelled(telling).await;
+            }
         }
         Ok(reply)
     }
@@ -373,6 +375,7 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let mut heard = self.late.changes.listen();
+        let mut growth = self.connection.listen_to_growth();
         if self.late.takes_stale() && tell_subscriber(&subscription, &TOOLS).await.is_err() {
             return Ok(());
         }
@@ -380,6 +383,7 @@ impl ServerHandler for Handler {
             let change = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
                 change = heard.next() => change,
+                grown = growth.changed() => grown.ok().map(|()| TOOLS),
             };
             let Some(change) = change else { return Ok(()) };
             if tell_subscriber(&subscription, &change).await.is_err() {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use pinza::{
     Reload, Report, Rule, Selection, ServeOptions,
     core::{Caller, CancellationToken},
@@ -347,8 +347,10 @@ fn token(variable: Option<&str>) -> Result<Option<Token>> {
     let Some(name) = variable else { return Ok(None) };
     let text = std::env::var(name)
         .with_context(|| format!("--token-env {name}: the environment has no such variable"))?;
-    let token =
-        Token::new(&text).with_context(|| format!("--token-env {name}: its value cannot be a token"))?;
+    ensure!(!text.trim().is_empty(), "--token-env {name}: the variable is empty");
+    let token = Token::new(&text).with_context(|| {
+        format!("--token-env {name}: its value cannot be a token, which has only visible ASCII characters")
+    })?;
     Ok(Some(token))
 }
 

@@ -5,14 +5,17 @@ use std::{
     io::Write as _,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
     time::{Duration, Instant},
 };
 
 use pinza::{
-    Pinza, Reload, Report, Watch,
-    core::{Caller, ErrorKind, ToolCall},
-    js::{Guard, Place, Standing},
+    Pinza, Policy, Reload, Report, Rule, Settings, SettingsSource, Verdict, Watch,
+    core::{Answer, Approver, BoxFuture, Caller, ErrorKind, Prompt, ToolCall},
+    js::{Guard, Place, Problem, Standing},
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -511,4 +514,86 @@ async fn nothing_is_live_that_nobody_vouches_for() {
     world.answers("greet", GONE).await;
     assert_eq!(world.call("more").await, Err(ErrorKind::ToolNotFound));
     assert_eq!(world.pinza.problems()[0].message, "never again");
+}
+
+/// Denies what a file names, line by line, or allows it behind a plus.
+struct Lines(PathBuf);
+
+impl SettingsSource for Lines {
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.0.clone()]
+    }
+
+    fn read(&self) -> Result<Settings, Problem> {
+        let text = fs::read_to_string(&self.0).unwrap();
+        let rule = |line: &str| match line.strip_prefix('+') {
+            Some(name) => Rule::capability(Verdict::Allow, name),
+            None => Rule::capability(Verdict::Deny, line),
+        };
+        Ok(Settings { policy: Policy::new(text.lines().map(rule), []), disabled: Vec::new() })
+    }
+}
+
+/// Says "always", and writes it down.
+struct Keeper {
+    file: PathBuf,
+    asked: AtomicUsize,
+}
+
+impl Approver for Keeper {
+    fn ask<'a>(&'a self, _prompt: &'a Prompt) -> BoxFuture<'a, Answer> {
+        self.asked.fetch_add(1, SeqCst);
+        Box::pin(std::future::ready(Answer::Always))
+    }
+
+    fn remember(&self, _rule: &Rule) -> Result<(), String> {
+        fs::write(&self.file, "+exec\n").map_err(|error| error.to_string())
+    }
+}
+
+#[tokio::test]
+async fn rules_are_obeyed_from_the_moment_they_are_written_to_the_moment_they_are_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (elsewhere, work) = (directory.path().join("elsewhere"), directory.path().join("work"));
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::create_dir(&work).unwrap();
+    // Where such files often are: behind a link.
+    let (link, file) = (directory.path().join("rules"), elsewhere.join("rules"));
+    fs::write(&file, "").unwrap();
+    symlink(&file, &link).unwrap();
+    let keeper = Arc::new(Keeper { file: file.clone(), asked: AtomicUsize::new(0) });
+    let pinza = Pinza::builder()
+        .workspace(work)
+        .helper(env!("CARGO_BIN_EXE_pinza"))
+        .settings(Arc::new(Lines(link)))
+        .approver(keeper.clone())
+        .build()
+        .unwrap();
+    let mut watch = pinza.watch().unwrap();
+    let run = async || {
+        let result = pinza.call("exec", json!({"command": "echo ran"})).await.result;
+        result.map_err(|error| error.kind)
+    };
+    let mut reloaded = async || match tokio::time::timeout(PATIENCE, watch.next()).await.unwrap().unwrap() {
+        Report::Reloaded(reload) => reload,
+        other => panic!("{other:?}"),
+    };
+    for _ in 0..3 {
+        run().await.unwrap();
+    }
+    assert_eq!(keeper.asked.load(SeqCst), 1);
+    let rules = pinza.engine().policy().rules().len();
+    assert_eq!(rules, 1, "it holds before anybody looks at the file");
+    assert_eq!(reloaded().await, Reload { policy: true, ..Reload::default() });
+    fs::write(&file, "").unwrap();
+    assert_eq!(reloaded().await, Reload { policy: true, ..Reload::default() });
+    run().await.unwrap();
+    assert_eq!(keeper.asked.load(SeqCst), 2, "it was revoked, so it is asked again");
+    reloaded().await;
+    fs::write(&file, "exec\n").unwrap();
+    let withheld = reloaded().await.withheld;
+    assert!(withheld.contains(&"exec".parse().unwrap()), "{withheld:?}");
+    assert_eq!(run().await.unwrap_err(), ErrorKind::PermissionDenied);
+    fs::write(&file, "").unwrap();
+    assert_eq!(reloaded().await.granted, withheld);
 }

@@ -49,11 +49,12 @@ async fn hidden_and_disabled_tools() {
     registry.register(named("core_off"), None).unwrap();
     let meta = ToolMeta::new(ToolName::known("pdf_info"), "").group(GroupName::known("pdf"));
     registry.register(named("pdf_info"), Some(meta)).unwrap();
+    pinza_core::meta::register(&mut registry).unwrap();
     let snapshot =
         registry.resolve_all(&ToolContext::default()).into_snapshot(&registry, |meta| meta.id != "core_off");
     let mut world = World::new([]);
     world.scope = CallScope {
-        visibility: Visibility::only([ToolName::known("core_one"), ToolName::known("core_off")]),
+        visibility: Visibility::only(["core_one", "core_off", "load_tool_group"].map(ToolName::known)),
         ..CallScope::new(Caller::Agent { session: "s".into() }, Arc::new(snapshot))
     };
     let cases = [

@@ -87,6 +87,68 @@ fn dynamic_grows_with_what_is_loaded() {
 }
 
 #[test]
+fn without_a_session_only_a_subscription_tells_that_tools_came() {
+    let pinza = pinza();
+    let load = json!({ "name": "load_tool_group", "arguments": { "group_name": "fs" } });
+    for is_subscribed in [false, true] {
+        let mut pipe = Pipe::start(&pinza, &["--expose", "dynamic"]);
+        let subscription = pipe.id();
+        if is_subscribed {
+            let listening = json!({ "notifications": { "toolsListChanged": true } });
+            pipe.send(&super::stateless(subscription, "subscriptions/listen", listening, json!({})));
+            pipe.receive_method("notifications/subscriptions/acknowledged");
+        }
+        let call = pipe.id();
+        pipe.send(&super::stateless(call, "tools/call", load.clone(), json!({})));
+        // Something after it, so that what comes late is seen.
+        let list = pipe.id();
+        pipe.send(&super::stateless(list, "tools/list", json!({}), json!({})));
+        let mut told = Vec::new();
+        let mut awaited = vec![call, list];
+        while !awaited.is_empty() || told.len() < usize::from(is_subscribed) {
+            let message = pipe.receive();
+            awaited.retain(|id| message["id"] != *id);
+            if message["method"] == "notifications/tools/list_changed" {
+                told.push(message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone());
+            }
+        }
+        let expected = if is_subscribed { vec![json!(subscription)] } else { vec![] };
+        assert_eq!(told, expected);
+        let list = pipe.request_stateless("tools/list", json!({}), json!({}));
+        assert!(names(&list["result"]).contains(&"edit"), "{list}");
+    }
+}
+
+#[test]
+fn a_hint_names_a_way_that_is_open() {
+    let pinza = pinza();
+    let through = "Call it with: call_tool";
+    let denied = "A rule or flag denies it. See which with: pinza policy test";
+    let load = "Load its group first: load_tool_group";
+    let cases: [(&[&str], &str, Option<&str>); 8] = [
+        (&[], "edit", Some(through)),
+        (&["--exclude", "call_tool"], "edit", None),
+        (&["--expose", "search"], "edit", Some(through)),
+        (&["--expose", "search"], "get_current_time", Some(through)),
+        (&["--expose", "search", "--exclude", "call_tool"], "get_current_time", None),
+        (&["--expose", "dynamic"], "edit", Some(load)),
+        (&["--expose", "dynamic", "--exclude", "load_tool_group"], "edit", None),
+        (&["--deny", "fs.write"], "edit", Some(denied)),
+    ];
+    for (options, tool, hint) in cases {
+        let mut pipe = Pipe::open(&pinza, options);
+        let answer = text(&pipe.call(tool, json!({ "path": "x", "oldText": "a", "newText": "b" })));
+        assert!(answer.starts_with("tool_not_available: "), "{options:?}: {answer}");
+        match hint {
+            Some(hint) => assert!(answer.contains(hint), "{options:?}: {answer}"),
+            None => {
+                assert!(!answer.contains("call_tool") && !answer.contains("load_"), "{options:?}: {answer}")
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_not_in_the_tool_set_is_not_there() {
     let pinza = pinza();
     let only = ["--expose", "full", "--include", "get_current_time,group:fs", "--exclude", "write"];

@@ -61,8 +61,14 @@ fn other_machines_need_a_token() {
         command.env("TOKEN", value);
         command
     };
-    let run = pinza_testkit::finish(&mut with_token(" "), "");
-    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:?}");
+    let only_visible = "its value cannot be a token, which has only visible ASCII characters";
+    for (value, reason) in
+        [("", "the variable is empty"), (" ", "the variable is empty"), ("s3cret t0ken", only_visible)]
+    {
+        let run = pinza_testkit::finish(&mut with_token(value), "");
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:?}");
+        assert_eq!(run.stderr, format!("error: --token-env TOKEN: {reason}\n"));
+    }
 
     let web = Web::start_with(with_token("s3cret-t0ken"));
     let host = format!("Host: {}\r\n", web.address.replace("0.0.0.0", "127.0.0.1"));
