@@ -284,7 +284,7 @@ fn lines(report: &Report) -> Vec<String> {
                 names("added", &reload.added),
                 names("changed", &reload.changed),
                 names("removed", &reload.removed),
-                reload.policy.then(|| "the rules are other ones".to_owned()),
+                reload.policy.then(|| "the rules have changed".to_owned()),
                 names("withheld, by a rule or a switch", &reload.withheld),
                 names("no longer withheld", &reload.granted),
             ];
