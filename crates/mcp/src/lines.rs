@@ -39,8 +39,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Self { read: BufReader::new(read), line: Vec::new(), longest, is_dropping: false }
     }
 
-    /// Reads on until a line is whole; the last one needs no end of its own. Nothing is lost if this is dropped at its await: what was taken is in
-    /// `line`, and what was not is still in the buffer.
+    /// Reads on until a line is whole; the last one needs no end of its own. Nothing is lost if this is dropped at its
+    /// await: what was taken is in `line`, and what was not is still in the buffer.
     pub(crate) async fn next(&mut self) -> Line {
         loop {
             let Ok(available) = self.read.fill_buf().await else { return Line::End };

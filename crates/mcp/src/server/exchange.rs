@@ -83,8 +83,8 @@ impl Running {
         let answered = async {
             tokio::select! {
                 biased;
-                signal = self.signals.recv(), if self.untended.is_none() => {
-                    self.untended = signal;
+                Some(signal) = self.signals.recv() => {
+                    self.untended = Some(signal);
                     None
                 }
                 answer = &mut self.work => Some(answer),

@@ -82,7 +82,7 @@ impl Handler {
             false => Value::Null,
         };
         let tells_progress = way.as_ref().is_some_and(|way| way.progress.is_some());
-        let call = self.prepare(shared, name, arguments, tells_progress, is_stateless);
+        let call = Call { tells_progress, ..self.prepare(shared, name, arguments, is_stateless) };
         let told = way.as_ref().map(|way| (way.peer, way.cancellation));
         let (connection, parked) = (&*self.connection, &shared.parked);
         let exchange = Exchange { who, way, is_stateless, connection, parked, wanted };
@@ -107,7 +107,7 @@ impl Handler {
         name: String,
         arguments: JsonObject,
     ) -> Running {
-        let call = self.prepare(shared, name, Value::Object(arguments), false, false);
+        let call = self.prepare(shared, name, Value::Object(arguments), false);
         Running::begin(who, BTreeMap::new(), call.begin())
     }
 
@@ -124,20 +124,13 @@ impl Handler {
         exchange.tend(running).await
     }
 
-    fn prepare(
-        &self,
-        shared: &Arc<Shared>,
-        name: String,
-        arguments: Value,
-        tells_progress: bool,
-        is_stateless: bool,
-    ) -> Call {
+    fn prepare(&self, shared: &Arc<Shared>, name: String, arguments: Value, is_stateless: bool) -> Call {
         Call {
             shared: Arc::clone(shared),
             connection: Arc::clone(&self.connection),
             listing: self.listing(shared, is_stateless),
             call: ToolCall { id: shared.next_call(), name, arguments },
-            tells_progress,
+            tells_progress: false,
             holds: if is_stateless { Holds::Call } else { Holds::Session },
             session: if self.is_alone(is_stateless) { None } else { self.connection.session() },
         }

@@ -26,7 +26,7 @@ use super::{
     exchange,
     handler::Handler,
     plain::{self, JSON, Params, only},
-    session::{PROGRESS_TOKEN, RESERVED, Running},
+    session::{OwnCalls, PROGRESS_TOKEN, RESERVED},
 };
 
 /// Those that have sessions, and say so with each request.
@@ -43,7 +43,7 @@ pub(super) struct HttpSession {
     /// Since its first call. It ends with the SDK's session.
     connection: OnceLock<Weak<Connection>>,
     /// Calls that the SDK does not know of.
-    running: Running,
+    running: OwnCalls,
     /// When the SDK last heard of it. Std locks, held for a look and never across an await.
     heard: Mutex<Option<Instant>>,
 }

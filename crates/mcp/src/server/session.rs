@@ -28,7 +28,7 @@ pub(super) const RESERVED: &str = "io.modelcontextprotocol/";
 
 pub(super) struct Session {
     handler: Handler,
-    running: Running,
+    running: OwnCalls,
     /// At its end all calls are cancelled, as the SDK's are.
     stop: CancellationToken,
     /// How often the client has said who it is. One that begins anew may be another one.
@@ -37,7 +37,7 @@ pub(super) struct Session {
 
 /// Calls that the client waits for. A std lock, held for a look-up and never across an await.
 #[derive(Clone, Default)]
-pub(super) struct Running(Arc<Mutex<Calls>>);
+pub(super) struct OwnCalls(Arc<Mutex<Calls>>);
 
 #[derive(Default)]
 struct Calls {
@@ -48,7 +48,7 @@ struct Calls {
 
 impl Session {
     pub(super) fn new(handler: Handler, stop: CancellationToken) -> Self {
-        Self { handler, running: Running::default(), stop, greetings: 0 }
+        Self { handler, running: OwnCalls::default(), stop, greetings: 0 }
     }
 
     /// Begins the call that a line asks for; it gives the answer as it is written, or nothing if nobody waits for it any
@@ -109,7 +109,7 @@ impl Session {
     }
 }
 
-impl Running {
+impl OwnCalls {
     /// The call's number, unless there is another one of that id.
     pub(super) fn enter(&self, id: &RequestId, cancellation: &CancellationToken) -> Option<u64> {
         let mut calls = self.all();
